@@ -20,12 +20,30 @@ from doctord.analyse.sql.conditions import condition, is_unjoined, tables_of
         ("SELECT CASE WHEN customer = $1 THEN $2 END FROM orders", set(), set()),
         ("SELECT * FROM orders WHERE first = last", set(), set()),
         ("SELECT * FROM orders WHERE customer = ?", {"customer"}, set()),
+        ("SELECT * FROM orders WHERE created >= date $1 AND created < date $1 + interval $2", set(), {"created"}),
     ],
 )  # fmt: skip
 def test_what_is_compared(text: str, equal: set[str], ranges: set[str]) -> None:
     found = condition(text, "orders")
     assert found is not None
     assert (set(found.equal), set(found.ranges)) == (equal, ranges)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_all"),
+    [
+        ("SELECT * FROM orders WHERE customer = $1", True),
+        ("SELECT * FROM orders WHERE customer = $1 AND seller = $2", True),
+        ("SELECT * FROM orders WHERE customer = $1 AND lower(note) = $2", False),
+        ("SELECT * FROM orders WHERE customer = $1 LIMIT 1", False),
+        ("SELECT * FROM orders JOIN items USING (id) WHERE customer = $1", False),
+        ("SELECT * FROM orders", False),
+    ],
+)
+def test_whether_these_are_all_conditions(text: str, *, is_all: bool) -> None:
+    found = condition(text, "orders")
+    assert found is not None
+    assert found.is_all is is_all
 
 
 def test_a_text_that_is_cut_tells_nothing() -> None:

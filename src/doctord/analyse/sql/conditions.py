@@ -1,6 +1,7 @@
 """Which columns of a table a statement's conditions compare: those that an index would have to begin with."""
 
 import logging
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -8,15 +9,21 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from sqlglot import exp
 
+# What pg_stat_statements leaves of `date '2026-11-23'`, and no grammar has: a type with a parameter behind it.
+TYPED: Final = re.compile(r"\b(?:date|time|timestamp|timestamptz|interval)\s+(\$\d+)", re.IGNORECASE)
 MOST_PARSED: Final = 20_000  # characters; a longer text is generated, and takes seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Columns that are compared for equality, and for a range, with what is known before a row is looked at."""
+    """Columns that are compared for equality, and for a range, with what is known before a row is looked at.
+
+    `is_all`: the statement is a plain one on this table, and has no other condition than these.
+    """
 
     equal: frozenset[str]
     ranges: frozenset[str]
+    is_all: bool = False
 
     @property
     def columns(self) -> frozenset[str]:
@@ -49,7 +56,19 @@ def condition(text: str, table: str) -> Condition | None:
             continue
         into = equal if isinstance(node, exp.EQ | exp.In) else ranges
         into.update(_compared(node, names))
-    return Condition(frozenset(equal), frozenset(ranges))
+    is_all = len(tables) == 1 and _is_plain(tree, len(equal | ranges))
+    return Condition(frozenset(equal), frozenset(ranges), is_all)
+
+
+def _is_plain(tree: "exp.Expr", compared: int) -> bool:
+    """Whether a statement has as many conditions as columns were found compared, and gives back all that they leave."""
+    from sqlglot import exp  # noqa: PLC0415 - as above
+
+    where = tree.args.get("where")
+    if where is None or any(tree.args.get(part) for part in ("limit", "offset", "group", "distinct", "having")):
+        return False
+    conditions = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+    return len(conditions) == compared
 
 
 @lru_cache(maxsize=256)
@@ -114,6 +133,6 @@ def _parsed(text: str) -> "exp.Expr | None":
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
         # What scrubbing left of a constant would be taken for an operator of JSON.
-        return sqlglot.parse_one(text.replace("?", "$1"), read="postgres")
+        return sqlglot.parse_one(TYPED.sub(r"\1", text.replace("?", "$1")), read="postgres")
     except SqlglotError:
         return None

@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from doctord.analyse.figures import Statistic
-from doctord.analyse.sql.conditions import condition
+from doctord.analyse.sql.conditions import Condition, condition
 from doctord.analyse.sql.indexes import Index, Served, indexes, served
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
+from doctord.diagnose.common.slowed import is_slowed
+from doctord.diagnose.common.whole_reads import MOST, WholeRead, dependencies, scanned, whole_reads
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.diagnose.words import shortened
 
-# A scan of fewer rows is quick whatever the plan.
-LARGE_SCAN_ROWS: Final = 10_000
 # An index pays where a small part of the rows is wanted.
 SELECTIVE: Final = 0.01
 # autovacuum_analyze_scale_factor: from a tenth of the rows changed on the server itself thinks of new statistics.
 CHANGED_SHARE: Final = 0.1
+VALUES: Final = re.compile(r"^\s*insert\b(?:(?!\bselect\b).)*$", re.IGNORECASE | re.DOTALL)
 AGGREGATES: Final = re.compile(r"\b(count|sum|avg|min|max)\s*\(", re.IGNORECASE)
 
 
@@ -27,14 +28,27 @@ AGGREGATES: Final = re.compile(r"\b(count|sum|avg|min|max)\s*\(", re.IGNORECASE)
 class Scan:
     """A statement with a condition on a table that is read whole again and again.
 
-    `known` are the table's indexes (null where nobody looked), `served` whether one could serve the condition.
+    `known` are the table's indexes (null where nobody looked), `served` whether one could serve the condition. `way` is
+    the view or function by which the statement reads the table; null where its own text names it. `on` is the condition
+    on the table; null where that cannot be told.
     """
 
-    figure: Statistic
-    rows: float
+    read: WholeRead
     statement: Statement
     known: tuple[Index, ...] | None
     served: Served
+    way: str | None = None
+    on: Condition | None = None
+
+    @property
+    def figure(self) -> Statistic:
+        """Rows that are read of the table by sequential scans, a second."""
+        return self.read.figure
+
+    @property
+    def rows(self) -> float:
+        """Rows of a scan."""
+        return self.read.rows
 
     @property
     def entity(self) -> str:
@@ -57,30 +71,33 @@ class Scan:
         """Whether its rows are counted or added up: then few come of many."""
         return AGGREGATES.search(self.statement.text or "") is not None
 
+    @property
+    def slows(self) -> bool:
+        """Whether its callers lose most of their time by the scan, however little of all time that is."""
+        return self.is_selective is True and not self.is_aggregate and is_slowed(self.statement, _part(self))
+
 
 def scans(case: Case) -> Iterator[Scan]:
     """Statements on tables that are read whole, the table with most rows read first."""
-    for figure in case.figures("pg_stat_user_tables.seq_tup_read"):
-        rows = _rows_per_scan(case, figure)
-        if rows < LARGE_SCAN_ROWS:
-            continue
-        known = indexes(case.dataset, figure.db, figure.entity or "")
-        for statement in _statements_on(case, figure):
-            on = condition(statement.text or "", (figure.entity or "").rpartition(".")[2])
-            yield Scan(figure, rows, statement, known, Served("unknown") if known is None else served(known, on))
+    for read in whole_reads(case):
+        known = indexes(case.dataset, read.figure.db, read.entity)
+        for scan in (*_named(case, read, known), *_by_ways(case, read, known)):
+            if case.worth_saying(scan.statement.share) or scan.slows:
+                yield scan
+
+
+def asks_for(statement: Statement, table: str) -> bool:
+    """Whether a statement has a condition, and its text names the table (`schema.name`)."""
+    text, bare = statement.text or "", table.rpartition(".")[2]
+    if VALUES.match(text) or not re.search(r"\b(where|on|using)\b", text, re.IGNORECASE):
+        return False
+    return re.search(rf"\b{re.escape(bare)}\b", text, re.IGNORECASE) is not None
 
 
 def evidence(scan: Scan) -> list[Evidence]:
     """The rows of a scan, and what its statement wants of them."""
     return [
-        Evidence(
-            "statistic",
-            f"name = 'pg_stat_user_tables.seq_tup_read' and entity = '{scan.entity}'",
-            phrase("{:,.0f} rows a scan, {:,.0f rows/s} read by sequential scans", scan.rows, scan.figure.mean),
-            phrase("{:,}", LARGE_SCAN_ROWS),
-            phrase("table {}", scan.table),
-            "at_least",
-        ),
+        scanned(scan.read),
         Evidence(
             "statement",
             f"statement_id = '{scan.statement.statement_id}'",
@@ -88,6 +105,7 @@ def evidence(scan: Scan) -> list[Evidence]:
             phrase("{:share} of the rows read", SELECTIVE),
             shortened(scan.statement.text or ""),
         ),
+        *_way(scan),
     ]
 
 
@@ -116,21 +134,34 @@ def per_call(statement: Statement) -> Words:
     return listed(*parts) if any(parts) else phrase("{:share of database}", statement.share)
 
 
-def _rows_per_scan(case: Case, rows: Statistic) -> float:
-    found = [
-        figure.mean
-        for figure in case.figures("pg_stat_user_tables.seq_scan")
-        if (figure.db, figure.entity) == (rows.db, rows.entity)
-    ]
-    return rows.mean / found[0] if found and found[0] else 0.0
-
-
-def _statements_on(case: Case, scan: Statistic) -> Iterator[Statement]:
-    """Statements with a condition, on the scanned table, that take a share of the time worth saying."""
-    table = (scan.entity or "").rpartition(".")[2]
-    named = re.compile(rf"\b{re.escape(table)}\b", re.IGNORECASE)
+def _named(case: Case, read: WholeRead, known: tuple[Index, ...] | None) -> Iterator[Scan]:
+    """Statements with a condition whose text names the table."""
     for statement in case.statements:
-        text = statement.text or ""
-        conditional = re.search(r"\b(where|on|using)\b", text, re.IGNORECASE)
-        if statement.db == scan.db and conditional and named.search(text) and case.worth_saying(statement.share):
-            yield statement
+        if statement.db == read.figure.db and asks_for(statement, read.table) and read.part_of(statement) != 0.0:
+            on = condition(statement.text or "", read.table.rpartition(".")[2])
+            yield Scan(read, statement, known, Served("unknown") if known is None else served(known, on), on=on)
+
+
+def _by_ways(case: Case, read: WholeRead, known: tuple[Index, ...] | None) -> Iterator[Scan]:
+    """Statements that name a view or a function which reads the table, and by their work may read it whole."""
+    depends = dependencies(case, read)
+    for statement in case.statements:
+        part = read.part_of(statement)
+        if statement.db != read.figure.db or read.is_named_by(statement) or (part is not None and part < MOST):
+            continue
+        if way := depends.way(statement.text or "", read.table):
+            yield Scan(read, statement, known, Served("unknown"), way)
+
+
+def _part(scan: Scan) -> float:
+    part = scan.read.part_of(scan.statement)
+    return 0.0 if part is None else part
+
+
+def _way(scan: Scan) -> list[Evidence]:
+    if scan.way is None:
+        return []
+    kind, _, name = scan.way.partition(" ")
+    component = "pg_rewrite" if kind == "view" else "pg_proc"
+    where = f"component = '{component}' and name = '{scan.read.database}.{name}'"
+    return [Evidence("setting", where, phrase("by {}", scan.way), "", phrase("that is how it reads {}", scan.table))]

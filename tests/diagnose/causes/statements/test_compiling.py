@@ -84,3 +84,22 @@ def test_planning_beside_long_runs() -> None:
     assert finding.confidence == 0.6
     assert "planning_slow" not in found(planned(20.0))
     assert "planning_slow" not in found({})
+
+
+def on_cpu(share: float, **more: Any) -> dict[str, Finding]:
+    """Sessions seen on a CPU with a statement that the server says runs for 2 ms, ten times a second."""
+    quick = {"statement_id": "8", "text": "SELECT a FROM t WHERE b = $1", "calls_per_s": 10.0, "elapsed_s_per_s": 0.02}
+    seen = {"statement_id": "8", "wait_kind": "cpu", "interval_s": share} | more
+    diagnosis = diagnose(host(statements=[quick], sessions=[seen]))
+    return {finding.cause: finding for finding in diagnosis.findings}
+
+
+def test_planning_that_nobody_counts_is_seen_in_samples() -> None:
+    finding = on_cpu(0.4)["planning_slow"]
+    assert (finding.severity, finding.confidence, finding.impact.known) == ("warning", 0.65, "at_most")
+    assert "40.0 ms of each call on a CPU, by samples" in figures(finding.for_)
+    assert finding.not_measured[0].why == "track_planning of pg_stat_statements is off"
+    assert "planning_slow" not in on_cpu(0.05)  # 3 ms a call
+    assert "planning_slow" not in on_cpu(0.4, samples=10)  # too few looks
+    assert "planning_slow" not in on_cpu(0.4, kind="parallel worker")
+    assert "planning_slow" not in on_cpu(0.4, wait_class="Commit", event="WALSync", wait_kind="log sync")

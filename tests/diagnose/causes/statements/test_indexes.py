@@ -104,3 +104,41 @@ def test_sorts_that_spill_to_disk() -> None:
 
 def test_a_little_spilling_is_no_finding() -> None:
     assert diagnose(host(postgres={(None, "pg_stat_database.temp_bytes"): 1000.0})).healthy
+
+
+# Three calls a second of 20 ms each, on a server that has room.
+IDLE = {("CPU", "CPU"): 0.06, ("Commit", "WALSync"): 0.2}
+SELDOM = LOOKUP | {"calls_per_s": 3.0, "elapsed_s_per_s": 0.06, "rows_per_s": 9.0, "hit_blocks_per_s": 30_000.0}
+SELDOM_SCANS = {
+    ("bench.public.orders", "pg_stat_user_tables.seq_tup_read"): 3e6,
+    ("bench.public.orders", "pg_stat_user_tables.seq_scan"): 3.0,
+    ("bench.public.orders", "pg_statio_user_tables.heap_blks_hit"): 30_000.0,
+    ("bench.public.orders", "pg_index.valid_indexes"): 1.0,
+}
+
+
+def test_a_lookup_that_is_slow_while_the_server_is_idle() -> None:
+    seen = host(time=IDLE, statements=[SELDOM], postgres=SELDOM_SCANS, extra={"setting": [PRIMARY_KEY]})
+    finding = diagnose(seen).findings[0]
+    assert (finding.cause, finding.severity) == ("missing_index", "warning")
+
+
+def test_a_quick_scan_on_an_idle_server_is_well() -> None:
+    quick = SELDOM | {"elapsed_s_per_s": 0.009}
+    seen = host(time=IDLE, statements=[quick], postgres=SELDOM_SCANS, extra={"setting": [PRIMARY_KEY]})
+    assert diagnose(seen).healthy
+
+
+@pytest.mark.parametrize(("component", "way"), [("pg_rewrite", "view"), ("pg_proc", "function")])
+def test_a_table_that_is_read_by_a_view_or_a_function(component: str, way: str) -> None:
+    uses = {"component": component, "db": DB, "name": "bench.public.open_orders", "value": "public.orders"}
+    text = "SELECT * FROM open_orders WHERE customer = $1" if way == "view" else "SELECT open_orders($1)"
+    through = LOOKUP | {"text": text, "hit_blocks_per_s": 200_000.0}
+    heap = {("bench.public.orders", "pg_statio_user_tables.heap_blks_hit"): 200_000.0}
+    seen = host(
+        time=BUSY, statements=[through], postgres=LOOKED | heap, extra={"setting": [PRIMARY_KEY, uses]}
+    )  # fmt: skip
+    finding = diagnose(seen).findings[0]
+    assert (finding.cause, finding.confidence) == ("missing_index", 0.6)
+    assert said(finding.title).endswith(f"for one statement, by {way} public.open_orders")
+    assert f"by {way} public.open_orders" in [said(item.figure) for item in finding.for_]

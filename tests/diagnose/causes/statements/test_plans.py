@@ -54,6 +54,25 @@ def test_with_fresh_statistics_it_is_a_question_and_no_verdict() -> None:
     assert "statistics are fresh" in " ".join(said(item.why) for item in finding.against)
 
 
+HEAP = {(TABLE, "pg_statio_user_tables.heap_blks_hit"): 20 * 10_000.0}
+SCANNING = LOOKUP | {"hit_blocks_per_s": 20 * 10_000.0, "read_blocks_per_s": 0.0}
+
+
+def test_an_index_that_holds_all_that_is_asked_for_is_not_used_for_a_reason() -> None:
+    finding = found(FRESH | HEAP, SCANNING)
+    assert (finding.severity, finding.confidence) == ("critical", 0.85)
+    assert "3.0 rows a call, by customer alone" in figures(finding.for_)
+    further = SCANNING | {"text": "SELECT * FROM orders WHERE customer = $1 AND note LIKE $2"}
+    assert found(FRESH | HEAP, further).severity == "note"
+
+
+def test_a_statement_that_looks_at_few_blocks_is_not_the_one_that_scans() -> None:
+    quick = SCANNING | {"hit_blocks_per_s": 20 * 4.0}
+    rows = {"setting": [PRIMARY_KEY, SERVING]}
+    seen = host(time=BUSY, statements=[quick], postgres=LOOKED | FRESH | HEAP, extra=rows)
+    assert not {"index_not_used", "missing_index"} & {finding.cause for finding in diagnose(seen).findings}
+
+
 def test_an_aggregate_does_not_tell_how_many_rows_it_looked_at() -> None:
     counted = LOOKUP | {"text": "SELECT count(*) FROM orders WHERE customer = $1", "rows_per_s": 20.0}
     assert found(STALE, counted).confidence == 0.75

@@ -1,4 +1,4 @@
-"""Tables and indexes of the largest databases: how they are read, changed, and vacuumed."""
+"""Tables, indexes and functions of the largest databases: how they are read, changed, vacuumed, called."""
 
 import os
 import time
@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from doctord._native import Batch
 from doctord.collect.core.link import Away
-from doctord.collect.core.rates import EARLY, Cadence, Counters
+from doctord.collect.core.rates import EARLY, Cadence, Counters, Increase
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.databases import Databases
 from doctord.collect.postgres.statistics.figures import Figures
+from doctord.collect.postgres.statistics.functions import Functions
 from doctord.collect.postgres.statistics.index_columns import IndexColumns
+from doctord.collect.postgres.statistics.partitions import Partitions
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 
@@ -34,6 +36,7 @@ SELECT /* doctord */ s.relid, s.schemaname || '.' || s.relname AS relation, c.re
        nullif(c.reltuples, -1) AS reltuples,
        (SELECT option_value::bool FROM pg_options_to_table(c.reloptions) WHERE option_name = 'autovacuum_enabled')::int
            AS autovacuum_enabled,
+       CASE WHEN c.relispartition THEN pg_partition_root(c.oid)::oid END AS root,
        date_part('epoch', clock_timestamp() - greatest(s.last_vacuum, s.last_autovacuum)) AS last_vacuum_age_s,
        date_part('epoch', clock_timestamp() - greatest(s.last_analyze, s.last_autoanalyze)) AS last_analyze_age_s
 FROM pg_stat_user_tables AS s JOIN pg_class AS c ON c.oid = s.relid
@@ -82,6 +85,8 @@ class Relations:
         self._databases = Databases()
         self._counters: dict[tuple[str, str], Counters[Key]] = {}
         self._known_indexes: dict[str, IndexColumns] = {}
+        self._partitions: dict[str, Partitions] = {}
+        self._functions: dict[str, Functions] = {}
 
     def read(self, link: Link) -> list[Batch]:
         """Rates since the last call; gauges and sizes of this moment."""
@@ -102,20 +107,25 @@ class Relations:
 
     def _tables(self, link: Link) -> list[Batch]:
         figures = Figures(link.db)
-        found = self._matter("tables", link.query(_TABLES), link, figures)
+        tables = link.query(_TABLES)
+        increase = self._grown("tables", tables, link)
+        found = _matter(tables, link, increase, figures)
+        partitions = self._partitions.setdefault(link.database, Partitions()).read(link, tables, increase, figures)
+        self._functions.setdefault(link.database, Functions()).read(link, figures)
         for table in found:
             for column, (name, unit) in _GAUGES.items():
                 figures.gauge(name, table[column], unit, f"{link.database}.{table['relation']}")
         indexes = self._known_indexes.setdefault(link.database, IndexColumns())
-        return figures.batches() + _space("table", found, link) + indexes.read(link, found)
+        return figures.batches() + _space("table", found, link) + indexes.read(link, found) + partitions
 
     def _indexes(self, link: Link) -> list[Batch]:
         figures = Figures(link.db)
-        found = self._matter("indexes", link.query(_INDEXES), link, figures)
+        indexes = link.query(_INDEXES)
+        found = _matter(indexes, link, self._grown("indexes", indexes, link), figures)
         return figures.batches() + _space("index", found, link)
 
-    def _matter(self, kind: str, found: list[dict[str, Any]], link: Link, figures: Figures) -> list[dict[str, Any]]:
-        """The relations that matter; their rates go into `figures`."""
+    def _grown(self, kind: str, found: list[dict[str, Any]], link: Link) -> Increase[Key] | None:
+        """What the counters of all relations grew by since the last reading."""
         counters = self._counters.setdefault((link.database, kind), Counters[Key]())
         reading = {
             (row["relid"], name): float(value)
@@ -123,17 +133,23 @@ class Relations:
             for name, value in row.items()
             if "." in name and value is not None
         }
-        increase = counters.step(time.monotonic(), reading)
-        rates = increase.per_s if increase else {}
-        busy: dict[int, float] = {}
-        for (relation, _), per_s in rates.items():
-            busy[relation] = busy.get(relation, 0.0) + per_s
-        chosen = _top(busy, _BUSIEST) | _top({row["relid"]: row["relpages"] for row in found}, _LARGEST)
-        entities = {row["relid"]: f"{link.database}.{row['relation']}" for row in found if row["relid"] in chosen}
-        for (relation, name), per_s in rates.items():
-            if increase and relation in chosen:
-                figures.rate(name, per_s, increase.interval_s, entities[relation])
-        return [row for row in found if row["relid"] in chosen]
+        return counters.step(time.monotonic(), reading)
+
+
+def _matter(
+    found: list[dict[str, Any]], link: Link, increase: Increase[Key] | None, figures: Figures
+) -> list[dict[str, Any]]:
+    """The relations that matter; their rates go into `figures`."""
+    rates = increase.per_s if increase else {}
+    busy: dict[int, float] = {}
+    for (relation, _), per_s in rates.items():
+        busy[relation] = busy.get(relation, 0.0) + per_s
+    chosen = _top(busy, _BUSIEST) | _top({row["relid"]: row["relpages"] for row in found}, _LARGEST)
+    entities = {row["relid"]: f"{link.database}.{row['relation']}" for row in found if row["relid"] in chosen}
+    for (relation, name), per_s in rates.items():
+        if increase and relation in chosen:
+            figures.rate(name, per_s, increase.interval_s, entities[relation])
+    return [row for row in found if row["relid"] in chosen]
 
 
 def _top(measure: Mapping[int, float], count: int) -> set[int]:

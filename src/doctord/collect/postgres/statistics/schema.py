@@ -1,4 +1,4 @@
-"""What is wrong with objects of the schema whatever the load: indexes that are not valid, sequences near their end."""
+"""The schema, whatever the load: indexes that are not valid, sequences near their end, what depends on what."""
 
 from typing import Final
 
@@ -7,6 +7,7 @@ from doctord.collect.core.link import Away
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.databases import Databases
+from doctord.collect.postgres.statistics.dependencies import Dependencies
 from doctord.collect.postgres.statistics.figures import Figures
 from doctord.errors import UserError
 
@@ -48,7 +49,7 @@ class Schema:
     """Fills `statistic` with 1 for each index that is not valid, and with how far the five fullest sequences are.
 
     The entity is `database.schema.index on schema.table`, or `database.schema.sequence`, in the ten largest databases.
-    Sequences that begin anew at their end are left out.
+    Sequences that begin anew at their end are left out. Into `setting` goes what depends on what (`dependencies.py`).
     """
 
     name = "schema"
@@ -56,6 +57,7 @@ class Schema:
     def __init__(self) -> None:
         """Due at the start, then once an hour."""
         self.cadence = Cadence(every_s=3600)
+        self._dependencies: dict[str, Dependencies] = {}
 
     def read(self, link: Link) -> list[Batch]:
         """The state of this moment; connections to other databases are closed again."""
@@ -73,6 +75,7 @@ class Schema:
 
     def _of_database(self, database: Link, link: Link) -> list[Batch]:
         figures = Figures(link.db)
+        dependencies: list[Batch] = []
         try:
             for row in database.query(_INVALID):
                 figures.gauges(row)
@@ -80,12 +83,13 @@ class Schema:
                 figures.gauge("pg_sequences.used_pct", row["pg_sequences.used_pct"], "pct", row["entity"])
                 if row["denied"]:
                     self._note_denied(database)
+            dependencies = self._dependencies.setdefault(database.database, Dependencies()).read(database)
         except UserError as refusal:
             link.notices.not_measured(link.db, f"schema of {database.database}", str(refusal), refusal.hint)
         except Away:
             if database is link:
                 raise
-        return figures.batches()
+        return figures.batches() + dependencies
 
     def _note_denied(self, database: Link) -> None:
         hint = "GRANT SELECT ON ALL SEQUENCES IN SCHEMA ... TO the role that doctord connects as"

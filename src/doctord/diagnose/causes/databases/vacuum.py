@@ -33,7 +33,7 @@ XID_AGE_ALARM = 1_000_000_000
 XID_LIMIT = 2**31
 
 
-@cause(explains=("bloat", "statement_slower_than_before"), waits=("cpu", "run queue"))
+@cause(explains=("bloat", "few_rows_of_many_blocks", "statement_slower_than_before"), waits=("cpu", "run queue"))
 def vacuum_held_back(case: Case) -> Iterator[Claim]:
     """Something old keeps vacuum from removing dead rows.
 

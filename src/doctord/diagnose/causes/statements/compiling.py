@@ -1,9 +1,11 @@
 """What is done before a statement runs: planning it, and compiling its expressions."""
 
+import re
 from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.slowed import is_slowed, on_cpu_ms, severity
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
@@ -30,6 +32,13 @@ JIT_TIME = NotMeasured(
     "how long statements are compiled for",
     "no pg_stat_statements of version 1.10 (PostgreSQL 15) or later was read",
     "CREATE EXTENSION pg_stat_statements, or ALTER EXTENSION pg_stat_statements UPDATE; explain (analyze) shows it too",
+)
+TRACK_PLANNING = "track_planning"
+PLANNED = re.compile(r"\s*(select|with|insert|update|delete|merge|values)\b", re.IGNORECASE)
+PLAN_TIMES = NotMeasured(
+    "how long statements are planned for",
+    "track_planning of pg_stat_statements is off",
+    "ALTER SYSTEM SET pg_stat_statements.track_planning = on and reload; explain (analyze, summary) of one call",
 )
 
 
@@ -82,7 +91,9 @@ def jit_compiles_much(case: Case) -> Iterator[Claim]:
 def planning_slow(case: Case) -> Iterator[Claim]:
     """Statements are planned for a large part of the time.
 
-    Looks like: total_plan_time of pg_stat_statements near the execution time, of statements that return few rows.
+    Looks like: total_plan_time of pg_stat_statements near the execution time, of statements that return few rows. Where
+        that is not counted (track_planning is off): sessions are seen on a CPU with a statement for much longer than
+        the server says that it runs.
     Hurts because: a plan is made anew for each execution that does not use a prepared statement, and is thrown away.
     Speaks for it: planning time against all time, and against the time that the same statements run.
     Speaks against it: long-running statements: then planning well is worth its time.
@@ -94,6 +105,8 @@ def planning_slow(case: Case) -> Iterator[Claim]:
         Partitioning".
     """
     planning_s, share = _spent(case, PLAN_TIME)
+    if not planning_s and case.setting_of_any(f"pg_stat_statements.{TRACK_PLANNING}") != "on":
+        yield from _outside_execution(case)
     if not case.worth_saying(share):
         return
     for_, against = weigh(
@@ -115,6 +128,33 @@ def planning_slow(case: Case) -> Iterator[Claim]:
         ],
         against=against,
     )
+
+
+def _outside_execution(case: Case) -> Iterator[Claim]:
+    """Where planning is not counted: statements that are on a CPU for longer than they are executed."""
+    for one in [one for one in case.statements if PLANNED.match(one.text or "")]:
+        each = on_cpu_ms(case, one)
+        if each is None or one.elapsed_ms is None:
+            continue
+        ahead, part = each - one.elapsed_ms, 1 - one.elapsed_ms / each
+        if is_slowed(one, part, ahead):
+            yield Claim(
+                phrase("A statement runs for {:.3g ms} and takes {:.3g ms} on a CPU: {}", one.elapsed_ms, each,
+                       shortened(one.text or "")),
+                impact=at_most(one.share * part),
+                confidence=0.65,
+                severity=severity(case, one.share * part, slowed=True),
+                for_=[
+                    Evidence("session", f"statement_id = '{one.statement_id}'",
+                             phrase("{:.1f ms} of each call on a CPU, by samples", each),
+                             phrase("{:.1f ms}", one.elapsed_ms), "it runs for less: the rest is planning, or is done "
+                             "at its commit", "at_least"),
+                    Evidence("statement", f"statement_id = '{one.statement_id}'", phrase("{:.1f calls/s}",
+                             one.calls_per_s), "", "planned at each, where it is not prepared"),
+                ],
+                not_measured=[PLAN_TIMES],
+            )  # fmt: skip
+            return
 
 
 def _by_setting(case: Case) -> Iterator[Claim]:

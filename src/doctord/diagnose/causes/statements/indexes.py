@@ -7,7 +7,9 @@ import polars as pl
 from doctord.analyse.sql.logged_statements import Logged, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common.scans import LARGE_SCAN_ROWS, SELECTIVE, Scan, evidence, scans, wants_much
+from doctord.diagnose.common.scans import SELECTIVE, Scan, evidence, scans, wants_much
+from doctord.diagnose.common.slowed import severity
+from doctord.diagnose.common.whole_reads import LARGE_SCAN_ROWS
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import listed, phrase
 from doctord.diagnose.words import shortened
@@ -23,11 +25,21 @@ NO_INDEXES = NotMeasured(
 )
 
 
-@cause(explains=("buffer_pool_small", "cpu_saturated", "cpu_few_statements", "device_saturated", "statement_dominates"))
+@cause(
+    explains=(
+        "buffer_pool_small",
+        "cpu_saturated",
+        "cpu_few_statements",
+        "device_saturated",
+        "few_rows_of_many_blocks",
+        "statement_dominates",
+    )
+)
 def missing_index(case: Case) -> Iterator[Claim]:
     """A statement reads a whole large table again and again for a few rows.
 
-    Looks like: one statement takes much of the database time; `seq_tup_read` of one large table grows by millions. In a
+    Looks like: one statement takes much of the database time, or most of its own time is a scan; `seq_tup_read` of one
+        large table grows by millions. Its text may name a view or a function in place of the table. In a
         log of slow statements of MySQL, one that examines 10,000 rows and more each time, and returns one in a hundred.
     Hurts because: every execution reads all rows, on CPU when they are cached and from disk when they are not.
     Speaks for it: rows per scan against rows returned per call; the statement's share of database time; that none of
@@ -46,13 +58,15 @@ def missing_index(case: Case) -> Iterator[Claim]:
     if worst is None:
         return
     yield Claim(
-        phrase("{:share of database} reads all of table {} for one statement", worst.statement.share, worst.table),
+        phrase("{:share of database} reads all of table {} for one statement{}", worst.statement.share, worst.table,
+               phrase(", by {}", worst.way) if worst.way else ""),
         impact=worst.statement.share,
         confidence=_confidence(worst),
+        severity=severity(case, worst.statement.share, slowed=worst.slows),
         for_=[*evidence(worst), *_useless(worst)],
         against=[*wants_much(worst), *_perhaps_served(worst)],
         not_measured=[] if worst.known is not None else [NO_INDEXES],
-    )
+    )  # fmt: skip
 
 
 def _confidence(scan: Scan) -> float:

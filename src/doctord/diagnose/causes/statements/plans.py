@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.scans import CHANGED_SHARE, Scan, evidence, scans, wants_much
+from doctord.diagnose.common.slowed import severity
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Words, phrase
@@ -22,7 +23,16 @@ THE_PLAN = NotMeasured(
 )
 
 
-@cause(explains=("buffer_pool_small", "cpu_saturated", "cpu_few_statements", "device_saturated"))
+@cause(
+    explains=(
+        "buffer_pool_small",
+        "cpu_saturated",
+        "cpu_few_statements",
+        "device_saturated",
+        "few_rows_of_many_blocks",
+        "statement_dominates",
+    )
+)
 def index_not_used(case: Case) -> Iterator[Claim]:
     """A statement reads a whole large table although an index could serve it.
 
@@ -45,14 +55,15 @@ def index_not_used(case: Case) -> Iterator[Claim]:
     if scan is None or scan.served.index is None:
         return
     for_, against = weigh(_signs(case, scan))
-    forbidden = _forbidden(case, scan)
+    forbidden = [*_forbidden(case, scan), *_finds_no_others(scan)]
     explained = bool(for_ or forbidden)
     yield Claim(
         phrase("{:share of database} reads all of table {} although index {} is there", scan.statement.share,
                scan.table, scan.served.index.name),
         impact=scan.statement.share,
         confidence=_confidence(scan, explained=explained),
-        severity=None if explained else "note",  # the plan may well be right: nothing that was measured says otherwise
+        # else the plan may well be right: nothing that was measured says otherwise
+        severity=severity(case, scan.statement.share, slowed=scan.slows) if explained else "note",
         for_=[*evidence(scan), _index(scan), *forbidden, *for_],
         against=[*wants_much(scan), *against],
         not_measured=[THE_PLAN],
@@ -131,8 +142,21 @@ def _forbidden(case: Case, scan: Scan) -> list[Evidence]:
     ]
 
 
+def _finds_no_others(scan: Scan) -> list[Evidence]:
+    """That the index holds all that the statement asks for: few rows come of it, and no condition but that column's."""
+    on, column = scan.on, scan.served.column
+    if not scan.read.part_of(scan.statement):
+        return []  # whether it is this statement that scans the table is not told
+    if not scan.is_selective or scan.is_aggregate or on is None or not on.is_all or on.columns != {column}:
+        return []
+    where = f"statement_id = '{scan.statement.statement_id}'"
+    figure = phrase("{:,.1f} rows a call, by {} alone", scan.statement.rows_per_call, column)
+    return [Evidence("statement", where, figure, "", "the index leads to these rows and to no others: is the value "
+                     "that it is compared with of the column's type?")]  # fmt: skip
+
+
 def _first(scan: Scan, for_: list[Evidence], forbidden: list[Evidence]) -> list[Words]:
-    if forbidden:
+    if forbidden and forbidden[0].table == "setting":
         return [phrase("First: set {} back to its default.", forbidden[0].filter.split("'")[1])]
     if any("n_mod_since_analyze" in one.filter or "reltuples" in one.filter for one in for_):
         return [phrase("First: ANALYZE {}, which takes seconds, and look at its plan again.", scan.table)]

@@ -1,0 +1,150 @@
+"""By which way a statement reads a table that its text does not name: a foreign key, a trigger, a function, a view."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from doctord.dataset.dataset import Dataset
+
+FOREIGN_KEYS: Final = "pg_constraint"
+TRIGGERS: Final = "pg_trigger"
+FUNCTIONS: Final = "pg_proc"
+VIEWS: Final = "pg_rewrite"
+COMPONENTS: Final = (FOREIGN_KEYS, TRIGGERS, FUNCTIONS, VIEWS)
+
+_KEY: Final = re.compile(r"^\((?P<columns>.*)\) references (?P<table>.*)$")
+_TRIGGER: Final = re.compile(r"^(?P<when>[a-z ]+?) (?P<events>[a-z, ]+) for each (?P<level>\w+): (?P<function>.*)$")
+_NAME: Final = re.compile(r"[^\W\d][\w$]*")
+_WRITTEN: Final = re.compile(
+    r"\b(?P<verb>insert\s+into|update|delete\s+from|merge\s+into|copy|truncate)\s+(?:table\s+)?(?:only\s+)?"
+    r'(?P<table>"?[\w$]+"?(?:\."?[\w$]+"?)?)',
+    re.IGNORECASE,
+)
+_EVENTS: Final = {
+    "insert": ("insert",), "copy": ("insert",), "update": ("update",), "delete": ("delete",),
+    "merge": ("insert", "update", "delete"), "truncate": ("truncate",),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """A foreign key that no index of its own table begins with: its columns, and the table that they refer to."""
+
+    name: str
+    columns: tuple[str, ...]
+    referenced: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A trigger of a table (`schema.table`): when it fires, for each `row` or `statement`, and its function."""
+
+    name: str
+    table: str
+    when: str
+    events: tuple[str, ...]
+    level: str
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What a statement writes: the table as its text names it, without schema, and the events that triggers see."""
+
+    table: str
+    events: tuple[str, ...]
+
+
+class Dependencies:
+    """What depends on what in one database of a server; names are `schema.name`."""
+
+    def __init__(self, dataset: Dataset, db: str | None, database: str) -> None:
+        """`database` is that of the tables."""
+        told, start = dataset.derived("setting", _last), f"{database}."
+        self._told = {
+            component: {
+                name.removeprefix(start): value
+                for name, value in told.get((db, component), {}).items()
+                if name.startswith(start)
+            }
+            for component in COMPONENTS
+        }
+        self._uses = {
+            name: tuple(value.split(", "))
+            for component in (FUNCTIONS, VIEWS)
+            for name, value in self._told[component].items()
+        }
+
+    def foreign_keys(self, table: str) -> Iterator[ForeignKey]:
+        """The foreign keys of a table that no index serves."""
+        for name, value in self._of(FOREIGN_KEYS, table):
+            if found := _KEY.match(value):
+                yield ForeignKey(name, tuple(found["columns"].split(", ")), found["table"])
+
+    def triggers(self, text: str) -> Iterator[Trigger]:
+        """The triggers that a statement fires, by what its text writes."""
+        for write in writes(text):
+            for named, value in self._told[TRIGGERS].items():
+                table, _, name = named.partition(" ")
+                found = _TRIGGER.match(value)
+                if found is None or bare(table) != write.table:
+                    continue
+                events = tuple(found["events"].split(", "))
+                if {*events} & {*write.events}:
+                    yield Trigger(name, table, found["when"], events, found["level"], found["function"])
+
+    def reads(self, name: str) -> frozenset[str]:
+        """All that a function or a view reads, be it by way of others; empty where that is not known."""
+        found, ahead = set[str](), [name]
+        while ahead:
+            for used in self._uses.get(ahead.pop(), ()):
+                if used not in found:
+                    found.add(used)
+                    ahead.append(used)
+        return frozenset(found)
+
+    def way(self, text: str, table: str) -> str | None:
+        """The function or view (`view public.open_orders`) by which a statement reads a table; null for none known."""
+        words = names(text)
+        for kind, component in (("view", VIEWS), ("function", FUNCTIONS)):
+            for name in self._told[component]:
+                if bare(name) in words and table in self.reads(name):
+                    return f"{kind} {name}"
+        return None
+
+    def _of(self, component: str, table: str) -> Iterator[tuple[str, str]]:
+        start = f"{table} "
+        return ((name[len(start) :], it) for name, it in self._told[component].items() if name.startswith(start))
+
+
+def writes(text: str) -> Iterator[Write]:
+    """What a statement writes, also within a WITH.
+
+    >>> [(one.table, one.events) for one in writes("WITH gone AS (DELETE FROM ONLY a.b RETURNING *) SELECT 1")]
+    [('b', ('delete',))]
+    """
+    for found in _WRITTEN.finditer(text):
+        verb = found["verb"].split()[0].lower()
+        yield Write(bare(found["table"].replace('"', "")), _EVENTS[verb])
+
+
+def names(text: str) -> frozenset[str]:
+    """All words of a statement that may be names, in small letters."""
+    return frozenset(word.lower() for word in _NAME.findall(text))
+
+
+def bare(name: str) -> str:
+    """A name without its schema, in small letters."""
+    return name.rpartition(".")[2].lower()
+
+
+def _last(setting: pl.DataFrame) -> dict[tuple[str | None, str], dict[str, str]]:
+    """What was told last, by server and component, and within by name."""
+    rows = setting.filter(pl.col("component").is_in(COMPONENTS)).sort("ts", maintain_order=True)
+    found: dict[tuple[str | None, str], dict[str, str | None]] = {}
+    for db, component, name, value in rows.select("db", "component", "name", "value").iter_rows():
+        found.setdefault((db, component), {})[name] = value
+    return {key: {name: value for name, value in sorted(told.items()) if value} for key, told in found.items()}

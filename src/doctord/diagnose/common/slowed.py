@@ -1,0 +1,62 @@
+"""Statements that take many times as long as they could: their callers lose that, however idle the server is.
+
+docs/decisions/0028 argues the rule.
+"""
+
+from typing import Final
+
+import polars as pl
+
+from doctord.analyse.sql.statements import Statement
+from doctord.dataset.tables import CLIENT
+from doctord.diagnose.case import Case
+from doctord.diagnose.finding import WARNING_SHARE, Severity
+
+# Ten calls in the shortest check-up: what is called less often is a report or a job, and of these nobody can tell.
+OFTEN_PER_S: Final = 0.5
+# Ten times what a look-up by an index takes with all that is around it: less is felt by nobody.
+FELT_MS: Final = 5.0
+# At half its time a call is twice as long as it need be.
+AVOIDABLE: Final = 0.5
+# A statement that was seen at fewer looks may have been so by chance.
+FEWEST_SAMPLES: Final = 20
+ON_CPU: Final = ("cpu", "run queue")
+
+
+def is_slowed(one: Statement, avoidable: float, each_ms: float | None = None) -> bool:
+    """Whether the callers of a statement lose time by it: it runs often, takes long, and need not for most of it.
+
+    Args:
+        one: the statement.
+        avoidable: the part (0 to 1) of its time that something makes which could be mended.
+        each_ms: how long a call takes, where that is more than the server times.
+    """
+    each = one.elapsed_ms if each_ms is None else each_ms
+    return (one.calls_per_s or 0.0) >= OFTEN_PER_S and (each or 0.0) >= FELT_MS and avoidable >= AVOIDABLE
+
+
+def severity(case: Case, share: float, *, slowed: bool) -> Severity | None:
+    """A warning for what slows a statement down where its share would be less; null leaves it to the share.
+
+    A share of next to no time at all is no reason to say more.
+    """
+    if case.worth_saying(share) and share >= WARNING_SHARE:
+        return None
+    return "warning" if slowed else "note"
+
+
+def on_cpu_ms(case: Case, one: Statement) -> float | None:
+    """How long a call is on a CPU or queues for one, planning included, by samples; null where they are too few.
+
+    The server times the execution alone, unless pg_stat_statements.track_planning is on.
+    """
+    sessions = case.dataset.frame("session")
+    own = sessions.filter(
+        (pl.col("db") == one.db)
+        & (pl.col("statement_id") == one.statement_id)
+        & (pl.col("kind") == CLIENT)  # not its parallel workers: the leader's time is the call's
+        & (pl.col("state") == "active")
+        & pl.col("wait_kind").is_in(ON_CPU)
+    )
+    calls = (one.calls_per_s or 0.0) * case.time.seconds
+    return float(own["interval_s"].sum()) * 1000 / calls if calls and own.height >= FEWEST_SAMPLES else None

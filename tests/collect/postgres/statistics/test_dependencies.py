@@ -1,0 +1,139 @@
+"""What depends on what, and partitions, in a real server of each version."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.dependencies import Dependencies
+from doctord.collect.postgres.statistics.relations import Relations
+from postgres_samples import figures, link_to, rows_of
+from servers import PostgresServer
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture
+def shop(server: PostgresServer) -> Iterator[str]:
+    server.execute("CREATE DATABASE shop")
+    yield "shop"
+    server.execute("DROP DATABASE shop WITH (FORCE)")
+
+
+@pytest.fixture
+def link(server: PostgresServer, shop: str) -> Iterator[Link]:
+    with closing(link_to(server.dsn("doctord", dbname=shop))) as opened:
+        opened.open()
+        yield opened
+
+
+def told(link: Link, dependencies: Dependencies, component: str) -> dict[str, str | None]:
+    rows = rows_of("setting", dependencies.read(link))
+    return {row["name"].removeprefix("shop.public."): row["value"] for row in rows if row["component"] == component}
+
+
+def test_foreign_keys_that_no_index_serves(server: PostgresServer, shop: str, link: Link) -> None:
+    server.execute(
+        "CREATE TABLE customers (id int PRIMARY KEY, a int, b int, UNIQUE (a, b))",
+        "CREATE TABLE bare (customer int CONSTRAINT k REFERENCES customers)",
+        "CREATE TABLE served (customer int REFERENCES customers)",
+        "CREATE INDEX ON served (customer)",
+        "CREATE TABLE second (note text, customer int CONSTRAINT k REFERENCES customers)",
+        "CREATE INDEX ON second (note, customer)",
+        "CREATE TABLE without_nulls (customer int REFERENCES customers)",
+        "CREATE INDEX ON without_nulls (customer) WHERE customer IS NOT NULL",
+        "CREATE TABLE partly (customer int CONSTRAINT k REFERENCES customers, state text)",
+        "CREATE INDEX ON partly (customer) WHERE state = 'open'",
+        "CREATE TABLE two (x int, y int, CONSTRAINT k FOREIGN KEY (x, y) REFERENCES customers (a, b))",
+        dbname=shop,
+    )
+    dependencies = Dependencies()
+    assert told(link, dependencies, "pg_constraint") == {
+        "bare k": "(customer) references public.customers",
+        "second k": "(customer) references public.customers",
+        "partly k": "(customer) references public.customers",
+        "two k": "(x, y) references public.customers",
+    }
+    server.execute("CREATE INDEX ON bare (customer)", dbname=shop)
+    assert told(link, dependencies, "pg_constraint") == {"bare k": None}
+
+
+def test_triggers_functions_and_views(server: PostgresServer, shop: str, link: Link) -> None:
+    server.execute(
+        "CREATE TABLE orders (id int, amount int)",
+        "CREATE TABLE totals (total int)",
+        "CREATE VIEW large AS SELECT * FROM orders WHERE amount > 100",
+        "CREATE VIEW larger AS SELECT * FROM large WHERE amount > 1000",
+        "CREATE FUNCTION total() RETURNS bigint LANGUAGE sql AS 'SELECT sum(amount) FROM Orders'",
+        "CREATE FUNCTION add_up() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN UPDATE totals SET total = total(); -- not larger\nRETURN NULL; END $$",
+        "CREATE TRIGGER t AFTER INSERT OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION add_up()",
+        "CREATE TRIGGER u BEFORE UPDATE ON orders FOR EACH STATEMENT EXECUTE FUNCTION add_up()",
+        "CREATE TRIGGER off BEFORE UPDATE ON orders FOR EACH STATEMENT EXECUTE FUNCTION add_up()",
+        "ALTER TABLE orders DISABLE TRIGGER off",
+        dbname=shop,
+    )
+    assert told(link, Dependencies(), "pg_trigger") == {
+        "orders t": "after insert, delete for each row: public.add_up",
+        "orders u": "before update for each statement: public.add_up",
+    }
+    assert told(link, Dependencies(), "pg_proc") == {
+        "add_up": "public.total, public.totals",
+        "total": "public.orders",
+    }
+    assert told(link, Dependencies(), "pg_rewrite") == {"large": "public.orders", "larger": "public.large"}
+
+
+def test_a_function_whose_body_is_parsed(server: PostgresServer, shop: str, link: Link) -> None:
+    if server.version < 14:
+        pytest.skip("bodies that are parsed came with version 14")
+    server.execute(
+        "CREATE TABLE orders (amount int)",
+        "CREATE FUNCTION total() RETURNS bigint BEGIN ATOMIC SELECT sum(amount) FROM orders; END",
+        dbname=shop,
+    )
+    assert told(link, Dependencies(), "pg_proc") == {"total": "public.orders"}
+
+
+def test_partitions_that_are_all_looked_into(server: PostgresServer, shop: str, link: Link) -> None:
+    server.execute(
+        "CREATE TABLE readings (day int, device int) PARTITION BY RANGE (day, (device + 1))",
+        "CREATE TABLE low PARTITION OF readings FOR VALUES FROM (0, 0) TO (10, 0) PARTITION BY LIST (device)",
+        *(f"CREATE TABLE low_{device} PARTITION OF low FOR VALUES IN ({device})" for device in range(3)),
+        "CREATE TABLE high PARTITION OF readings FOR VALUES FROM (10, 0) TO (20, 0)",
+        dbname=shop,
+    )
+    relations = Relations()
+    with closing(relations):
+        first = rows_of("setting", relations.read(link))
+        assert {row["name"]: row["value"] for row in first if row["component"] == "pg_partitioned_table"} == {
+            "shop.public.readings": "range (day, (expression))"
+        }
+        server.execute(*["SELECT * FROM readings WHERE device + 0 = 1"] * 5, dbname=shop)
+        server.execute(*["SELECT * FROM high"] * 5, dbname=shop)
+        for _ in range(50):
+            time.sleep(0.1)
+            batches = relations.read(link)
+            seen = figures(batches, "shop.public.readings")
+            if seen.get("pg_partition_tree.scans", 0) > 0:
+                break
+    assert seen["pg_partition_tree.leaves"] == 4
+    assert seen["pg_partition_tree.leaves_scanned"] == 4
+    assert seen["pg_partition_tree.scans"] > 4 * seen["pg_partition_tree.least_scans"] > 0
+    assert not [row for row in rows_of("setting", batches) if row["component"] == "pg_partitioned_table"]
+
+
+def test_functions_where_they_are_timed(server: PostgresServer, shop: str, link: Link) -> None:
+    nap = "CREATE FUNCTION nap() RETURNS void LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.01); END'"
+    server.execute(nap, "ALTER DATABASE shop SET track_functions = 'pl'", dbname=shop)
+    with closing(Relations()) as relations:
+        relations.read(link)
+        server.execute(*["SELECT nap()"] * 5, dbname=shop)
+        for _ in range(50):
+            time.sleep(0.1)
+            seen = figures(relations.read(link), "shop.public.nap")
+            if seen:
+                break
+    assert seen["pg_stat_user_functions.total_time"] > 5 * seen["pg_stat_user_functions.calls"] > 0
