@@ -1,6 +1,6 @@
 """Transactions that failed: errors of the server's log by class, beside what it commits and rolls back.
 
-How large a part of the transactions has to fail before that is a trouble, and of which class: docs/decisions/0028.
+How large a part of the transactions has to fail before that is a trouble, and of which class: docs/decisions/0029.
 """
 
 from collections.abc import Sequence

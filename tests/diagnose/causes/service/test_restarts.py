@@ -15,8 +15,10 @@ import pytest
 
 from checkups import causes, checkup, checkup_while
 from diagnose.hosts import DB, START, host
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.read.formats import read_file
 from doctord.report.phrases import said
 from servers import PostgresServer
 
@@ -107,6 +109,60 @@ def test_the_kernels_kill_explains_the_crash() -> None:
     assert causes_found["server_restarted"].explained_by == "oom_killed"
     of_another = found(event("crash", 5, "x"), killed | {"subject": "java"})
     assert of_another["server_restarted"].explained_by is None
+
+
+LIFE = [
+    (0.0, "starting PostgreSQL 15.3"),
+    (0.2, "database system was shut down at 2026-11-20 11:59:00 UTC"),
+    (0.3, "database system is ready to accept connections"),
+    (7200.0, "received fast shutdown request"),
+    (7209.0, "database system is shut down"),
+]
+CRASHES = [
+    (3600.0, "server process (PID 77) was terminated by signal 9: Killed"),
+    (3600.1, "all server processes terminated; reinitializing"),
+    (3604.0, "database system was interrupted; last known up at 2026-11-20 11:59:00 UTC"),
+    (3609.0, "redo starts at 0/15D"),
+    (3690.0, "database system is ready to accept connections"),
+]
+
+
+def logged(tmp_path: Path, *lines: tuple[float, str]) -> list[Finding]:
+    """What is found in a log of the server's life."""
+    log = tmp_path / "postgresql.log"
+    moments = [(START + timedelta(seconds=second), text) for second, text in sorted(lines)]
+    log.write_text(
+        "".join(f"{ts:%Y-%m-%d %H:%M:%S}.{ts.microsecond // 1000:03} UTC [1] LOG:  {text}\n" for ts, text in moments)
+    )
+    return [*diagnose(Dataset.from_batches(read_file(log, zone="UTC").batches)).findings]
+
+
+@pytest.mark.parametrize("begin", [0, 1], ids=["12 and later", "before 12"])
+def test_in_a_log_a_start_is_one_whatever_is_said_about_it(tmp_path: Path, begin: int) -> None:
+    [finding] = logged(tmp_path, *LIFE[begin:])
+    assert (finding.cause, finding.severity) == ("server_restarted", "note")
+    assert said(finding.title) == "postgresql was started again 1 time"
+
+
+def test_a_crash_in_a_log_is_no_start(tmp_path: Path) -> None:
+    crashed, started = (one for one in logged(tmp_path, *LIFE, *CRASHES) if one.cause == "server_restarted")
+    assert (crashed.severity, started.severity) == ("warning", "note")
+    assert "A process of postgresql crashed" in said(crashed.title)
+    assert "memory runs out" in said(crashed.remedy[0])
+    assert not crashed.not_measured
+
+
+@pytest.mark.parametrize(
+    "who",
+    ["server process", "checkpointer process", 'background worker "parallel worker"', "autovacuum launcher process"],
+)
+@pytest.mark.parametrize(("how", "is_crash"), [
+    ("was terminated by signal 11: Segmentation fault", True), ("exited with exit code 2", True),
+    ("exited with exit code 1", False),
+])  # fmt: skip
+def test_who_crashes_in_a_log(tmp_path: Path, who: str, how: str, *, is_crash: bool) -> None:
+    found = logged(tmp_path, *LIFE, (5000.0, f"{who} (PID 77) {how}"))
+    assert any("crashed" in said(finding.title) for finding in found) is is_crash
 
 
 def _kill_backends(server: PostgresServer, stop: threading.Event) -> None:

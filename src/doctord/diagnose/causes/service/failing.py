@@ -1,6 +1,6 @@
 """Transactions that fail, by what failed them: what a server under load, or out of something, does not do for clients.
 
-How large a part of them has to fail, and of which class of errors: docs/decisions/0028.
+How large a part of them has to fail, and of which class of errors: docs/decisions/0029.
 """
 
 from collections.abc import Iterator, Sequence

@@ -13,6 +13,16 @@ from doctord.diagnose.words import shortened
 
 # Events: as a new connection finds the server's own processes younger, and as its log tells who crashed.
 CRASH, CRASHED, RESTART = "crash", "process crashed", "restart"
+# The same in a log that is read later: events `restart` with the lines of PostgreSQL's log about its life, of which few
+# are a start or a crash. What it says first as it starts, before version 12 too, and after a crash as well.
+LOGGED_CRASH = r"\(PID \d+\) (was terminated by|exited with exit code ([2-9]|\d\d))"
+LOGGED_LIFE = (
+    r"^(database system|redo |received |aborting any|shutting down|terminating any|all server processes|abnormal |"
+    r"entering standby|consistent recovery|selected new|archive recovery)|\(PID \d+\)"
+)
+LOGGED_START = r"^database system was (shut down|interrupted)"
+# Sessions get five seconds to end after a crash (postmaster.c), then the server begins anew.
+BEGINS_ANEW = timedelta(seconds=30)
 # How a session hears of it; nothing else may be left where the server does not come back.
 OF_A_CRASH = "another of its processes crashed"
 # Two connections tell of one crash, each by its own look.
@@ -65,14 +75,25 @@ def server_restarted(case: Case) -> Iterator[Claim]:
     events = case.dataset.frame("event").filter(pl.col("db").is_not_null()).sort("ts", maintain_order=True)
     for db in sorted({*case.dbs, *events["db"]}):
         own = events.filter(pl.col("db") == db)
-        if crash := _crashes(case, db, own) or _crashed_before(case, db):
+        logged = own.filter((pl.col("kind") == RESTART) & pl.col("text").str.contains(LOGGED_CRASH))
+        if crash := _crashes(case, db, own, _apart(logged)) or _crashed_before(case, db):
             yield crash
-        yield from _starts(case, db, own.filter((pl.col("kind") == RESTART) & (pl.col("subject") == db)))
+        told = own.filter((pl.col("kind") == RESTART) & (pl.col("subject") == db))
+        yield from _starts(case, db, _of_starts(told, logged["ts"]) if db.startswith("postgresql") else told)
 
 
-def _crashes(case: Case, db: str, events: pl.DataFrame) -> Claim | None:
+def _of_starts(told: pl.DataFrame, crashes: pl.Series) -> pl.DataFrame:
+    """Of what is told of a server's life its starts, but for those that a crash made necessary."""
+    is_first = pl.col("text").str.contains(LOGGED_START)
+    for crash in crashes:
+        is_first &= ~pl.col("ts").is_between(crash, crash + BEGINS_ANEW)
+    return told.filter(is_first | ~pl.col("text").str.contains(LOGGED_LIFE).fill_null(value=False))
+
+
+def _crashes(case: Case, db: str, events: pl.DataFrame, logged: pl.DataFrame) -> Claim | None:
     """Crashes while it was looked at, as often as the one of the ways that tells of them that saw most."""
-    seen, processes = _apart(events.filter(pl.col("kind") == CRASH)), events.filter(pl.col("kind") == CRASHED)
+    seen, live = _apart(events.filter(pl.col("kind") == CRASH)), events.filter(pl.col("kind") == CRASHED)
+    processes = max(live, logged, key=lambda each: each.height)
     heard = events.filter((pl.col("kind") == "gap") & pl.col("text").str.contains(OF_A_CRASH))
     count = max(seen.height, processes.height, min(heard.height, 1))
     if not count:
