@@ -1,6 +1,7 @@
 """Findings are ranked by damage, and symptoms stand below their cause."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,6 +36,45 @@ def test_most_damage_first_and_what_costs_no_time_last() -> None:
 def test_a_symptom_stands_below_its_cause_however_large_it_is() -> None:
     found = order(claimed("row_locks", 0.9), claimed("sort_spill", 0.6), claimed("idle_in_transaction_blocker", 0.7))
     assert found == ["idle_in_transaction_blocker", "row_locks", "sort_spill"]
+
+
+@pytest.mark.parametrize(
+    ("of_cause", "of_symptom", "explained_by"),
+    [
+        ("postgresql:1", "postgresql:1", "idle_in_transaction_blocker"),
+        ("postgresql:2", "postgresql:1", None),
+        (None, "postgresql:1", "idle_in_transaction_blocker"),
+        ("postgresql:2", None, "idle_in_transaction_blocker"),
+    ],
+    ids=["the same server", "another one", "of the host", "whose, is not known"],
+)
+def test_what_is_wrong_with_one_server_explains_nothing_of_another(
+    of_cause: str | None, of_symptom: str | None, explained_by: str | None
+) -> None:
+    cause_of, symptom = claimed("idle_in_transaction_blocker", 0.7)[1], claimed("row_locks", 0.9)[1]
+    claims = [
+        ("row_locks", replace(symptom, database=of_symptom)),
+        ("idle_in_transaction_blocker", replace(cause_of, database=of_cause)),
+    ]
+    assert {one.cause: one.explained_by for one in findings(claims)}["row_locks"] == explained_by
+    measured = {"row_locks": "idle_in_transaction_blocker"}
+    assert {one.cause: one.explained_by for one in findings(claims, explained=measured)}["row_locks"] == explained_by
+
+
+def test_of_two_servers_each_has_its_own_cause() -> None:
+    lock, idle = claimed("row_locks", 0.9)[1], claimed("idle_in_transaction_blocker", 0.7)[1]
+    found = findings(
+        [
+            ("row_locks", replace(lock, database="a:1")),
+            ("row_locks", replace(lock, database="b:1")),
+            ("idle_in_transaction_blocker", replace(idle, database="b:1")),
+        ]
+    )
+    assert {one.database: one.explained_by for one in found if one.cause == "row_locks"} == {
+        "a:1": None,
+        "b:1": "idle_in_transaction_blocker",
+    }
+    assert len(found) == 3
 
 
 def test_a_symptom_alone_is_a_finding_of_its_own() -> None:

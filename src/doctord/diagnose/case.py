@@ -38,14 +38,18 @@ OF_A_HOST = ("cpu", "memory")
 class Case:
     """What a cause is given: the dataset, figures derived from it, what was usual earlier, and a call trace."""
 
-    def __init__(self, dataset: Dataset, earlier: Dataset | None = None, trace: Trace | None = None) -> None:
+    def __init__(
+        self, dataset: Dataset, earlier: Dataset | None = None, trace: Trace | None = None, servers: int = 0
+    ) -> None:
         """Open a case on a dataset; `earlier` is the same host's dataset of a time before.
 
+        `servers` is how many database servers the user named; 0: all that there are.
         `claims` is what causes said so far, each with the cause's name: for those that are asked last.
         """
         self.dataset = dataset
         self.earlier = earlier
         self.trace = trace
+        self.servers = servers
         self.claims = list[tuple[str, Claim]]()
         self._means = dict[tuple[str, str], float | None]()
 

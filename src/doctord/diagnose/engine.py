@@ -22,6 +22,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, Cause
 from doctord.diagnose.explained import explained_share
 from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
+from doctord.diagnose.graded import by_lost_service
 from doctord.diagnose.judged import judged, not_judged, untold
 from doctord.diagnose.late_samples import late_samples
 from doctord.diagnose.lock_roots import by_waits
@@ -57,11 +58,12 @@ def diagnose(
         The verdict, with the worst finding first.
     """
     dataset = without_means_since_boot(dataset)
-    case = Case(dataset, earlier, trace)
+    case = Case(dataset, earlier, trace, servers)
     claimed = _claims(case, [cause for cause in _asked(dataset) if not cause.last])
     case.claims, by_roots = by_waits(case, claimed)
     explained = {**by_roots, **{symptom: name for name, claim in case.claims for symptom in claim.explains}}
     case.claims += _claims(case, [cause for cause in _asked(dataset) if cause.last])
+    case.claims = [(name, by_lost_service(case, claim)) for name, claim in case.claims]
     interval = period or ((dataset.since, dataset.until) if dataset.since and dataset.until else None)
     return Diagnosis(
         host=_host(dataset),
@@ -111,8 +113,10 @@ def findings(
     measured of that (see `lock_roots.by_waits`): it goes before the names that causes give.
     """
     ordered = sorted(claims, key=_damage)
-    explaining = {name: _explaining(name, ordered, explained or {}) for name, _ in ordered}
-    whole = [CAUSES[name].finding(claim, interval, explaining[name], components) for name, claim in ordered]
+    whole = [
+        CAUSES[name].finding(claim, interval, _explaining(name, claim, ordered, explained or {}), components)
+        for name, claim in ordered
+    ]
     names = {finding.cause for finding in whole}
 
     def below(cause: str) -> Iterable[Finding]:
@@ -127,24 +131,31 @@ def findings(
     return tuple(result)
 
 
-def _explaining(name: str, claims: Iterable[tuple[str, Claim]], measured: Mapping[str, str | None]) -> str | None:
-    """The cause that explains another, by who waits for whom where that was measured, else by the names it gives.
+def _explaining(
+    name: str, claim: Claim, claims: Iterable[tuple[str, Claim]], measured: Mapping[str, str | None]
+) -> str | None:
+    """The cause that explains a claim, by who waits for whom where that was measured, else by the names it gives.
 
-    A cause with waits of its own that hardly anybody is behind explains no locks, whatever it names; and what costs so
-    little that it is a note explains nothing worse.
+    What is wrong with one server explains nothing of another. A cause with waits of its own that hardly anybody is
+    behind explains no locks, whatever it names; and what costs so little that it is a note explains nothing worse.
     """
-    if measured.get(name):
+    told = [(other, one) for other, one in claims if _may_explain(one, claim)]
+    if measured.get(name) in {other for other, _ in told}:
         return measured[name]
-    told = list(claims)
-    is_note = all(claim.graded == "note" for cause, claim in told if cause == name)
+    is_note = all(one.graded == "note" for other, one in told if other == name)
     named = (
         other
-        for other, claim in told
-        if claim.explains_waits
+        for other, one in told
+        if one.explains_waits
         and name in CAUSES[other].explains
-        and (is_note or claim.graded != "note" or claim.cost.share is None)
+        and (is_note or one.graded != "note" or one.cost.share is None)
     )
     return next((other for other in named if name not in measured or not CAUSES[other].waits), None)
+
+
+def _may_explain(one: Claim, other: Claim) -> bool:
+    """Whether two claims may be about the same server: of the host, and where a cause does not know, both are."""
+    return one.database is None or other.database is None or one.database == other.database
 
 
 def _damage(claimed: tuple[str, Claim]) -> tuple[int, float, float, str]:

@@ -45,6 +45,24 @@ def test_clients_wait_while_the_host_is_idle() -> None:
     assert not finding.against
 
 
+@pytest.mark.parametrize(
+    ("socket", "servers", "is_told"),
+    [
+        ("127.0.0.1:5432", 1, True),
+        ("/run/postgresql/.s.PGSQL.5432", 1, True),
+        ("127.0.0.1:6000", 1, False),
+        ("/run/other/.s.PGSQL.6000", 1, False),
+        ("127.0.0.1:6000", 0, True),
+        ("/run/mysqld/mysqld.sock", 1, True),
+    ],
+)
+def test_of_servers_that_nobody_named_nothing_is_told(socket: str, servers: int, *, is_told: bool) -> None:
+    told = {"accept_delay": 3.1, "accept_queue": 11.0, "backlog": 128.0}
+    dataset = host(kernel={(socket, f"listen.{name}"): value for name, value in told.items()}, tcp=NO_DROPS)
+    causes = [finding.cause for finding in diagnose(dataset, servers=servers).findings]
+    assert ("clients_wait_to_connect" in causes) is is_told
+
+
 def test_how_many_are_accepted_and_how_long_a_pass_takes() -> None:
     finding = found(host(kernel=waiting(3.1), tcp=NO_DROPS, other_processes=[LISTENER]))["clients_wait_to_connect"]
     assert "about 3.5 connections accepted per s" in figures(finding.for_)

@@ -63,7 +63,8 @@ def clients_wait_to_connect(case: Case) -> Iterator[Claim]:
     tcp = case.dataset.frame("network")
     overflows = mean(tcp.filter(tcp["interface"].is_null()), "listen_overflows_per_s")
     is_told = (case.dataset.frame("event")["kind"] == "no answer").any()  # of a server that hangs, better than here
-    for delay in (delay for delay in accept_delays(case.dataset) if not (delay.is_stuck and is_told)):
+    asked = [delay for delay in accept_delays(case.dataset) if _is_asked_about(case, delay.socket)]
+    for delay in (delay for delay in asked if not (delay.is_stuck and is_told)):
         for_, against = weigh(
             [
                 Sign("statistic", f"name = 'listen.accept_delay' and entity = '{delay.socket}'", delay.delay_s, SLOW_S,
@@ -86,6 +87,18 @@ def clients_wait_to_connect(case: Case) -> Iterator[Claim]:
             not_measured=() if delay.pid else (UNKNOWN,),
             first_steps=_first_steps(delay),
         )
+
+
+def _is_asked_about(case: Case, socket: str) -> bool:
+    """Whether a socket may be of a server that the user named, by its port; all are where none was named.
+
+    A server that is named without a port (Oracle's service) may have any, and so may a socket with a name of its own.
+    """
+    named = {*case.dbs, *case.dataset.frame("event")["db"].drop_nulls()}
+    ports = {db.rpartition(":")[2] for db in named}
+    port = socket.rpartition(":")[2].rpartition(".")[2]  # 127.0.0.1:5432, /run/postgresql/.s.PGSQL.5432
+    is_told = bool(ports) and port.isdigit() and all(one.isdigit() for one in ports)
+    return not case.servers or not is_told or port in ports
 
 
 @cause()
