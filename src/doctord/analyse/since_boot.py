@@ -19,4 +19,4 @@ def without_means_since_boot(dataset: Dataset) -> Dataset:
         return dataset
     frames = {name: dataset.frame(name) for name in OF_HOST if name in dataset.tables}
     is_mean = pl.col("interval_s").is_null() & pl.col("ts").is_in(told["ts"].unique(maintain_order=True).implode())
-    return dataset.replaced({name: frame.filter(~is_mean).to_arrow() for name, frame in frames.items()})
+    return dataset.replaced({name: frame.filter(~is_mean) for name, frame in frames.items()})

@@ -84,7 +84,7 @@ class Recorded:
         earlier = past(lake, start, asked.past_s)
         if len(dataset.hosts) <= 1 and not self.host:
             return [Seen(dataset, earlier)]
-        parts = groups([FileRead(str(lake.path), tables=dict(dataset.tables))])
+        parts = groups([FileRead(str(lake.path), tables={name: dataset.arrow(name) for name in dataset.tables})])
         if len(parts) == 1 and not self.host:
             return [Seen(dataset, earlier)]
         chosen = of_host(parts, self.host)

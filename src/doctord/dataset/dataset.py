@@ -49,10 +49,10 @@ class Dataset:
     Every table of the vocabulary is there; one that no source filled is empty. `dataset.frame("cpu")` is a Polars
     frame with the columns that `doctord.dataset.tables` declares. The rows of one entity stand in time order; between
     entities there is none, as a lake keeps them by entity and sorting millions of rows would cost more than any
-    analysis.
+    analysis. A source hands rows over as it has them, as a table of Arrow or a frame: no copy is made of either.
     """
 
-    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    tables: Mapping[str, pa.Table | pl.DataFrame] = field(default_factory=dict)
 
     @classmethod
     def from_batches(cls, batches: Iterable[ArrowBatch]) -> "Dataset":
@@ -78,20 +78,25 @@ class Dataset:
         """The rows of several datasets in one."""
         parts: dict[str, list[pa.Table]] = {}
         for dataset in datasets:
-            for name, table in dataset.tables.items():
-                parts.setdefault(name, []).append(table.cast(arrow_schema(TABLES[name])))
+            for name in dataset.tables:
+                parts.setdefault(name, []).append(dataset.arrow(name).cast(arrow_schema(TABLES[name])))
         return cls({name: pa.concat_tables(tables) for name, tables in parts.items()})
 
     def frame(self, table: str) -> pl.DataFrame:
         """One table as a Polars frame, each entity's rows in time order; empty when no source filled it."""
         if table not in self._frames:
-            arrow = self.tables.get(table)
-            if arrow is None:  # not by empty_table(), which would load pandas
-                arrow = pa.Table.from_batches([], arrow_schema(TABLES[table]))
-            frame = pl.from_arrow(arrow)
+            rows = self.tables.get(table)
+            if rows is None:  # not by empty_table(), which would load pandas
+                rows = pa.Table.from_batches([], arrow_schema(TABLES[table]))
+            frame = rows if isinstance(rows, pl.DataFrame) else pl.from_arrow(rows)
             assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table never becomes a Series
             self._frames[table] = frame
         return self._frames[table]
+
+    def arrow(self, table: str) -> pa.Table:
+        """One table as Arrow has it, of those that a source filled."""
+        rows = self.tables[table]
+        return rows.to_arrow() if isinstance(rows, pl.DataFrame) else rows
 
     @cached_property
     def _frames(self) -> dict[str, pl.DataFrame]:
@@ -101,7 +106,7 @@ class Dataset:
     def _derived(self) -> dict[str, dict[Callable[[pl.DataFrame], object], object]]:
         return {}
 
-    def replaced(self, tables: Mapping[str, pa.Table]) -> "Dataset":
+    def replaced(self, tables: Mapping[str, pl.DataFrame]) -> "Dataset":
         """A dataset with other rows in some tables; the rest is the same in both, and takes no further memory."""
         dataset = Dataset({**self.tables, **tables})
         same = [name for name in self.tables if name not in tables]
@@ -120,10 +125,7 @@ class Dataset:
         """The rows whose interval ends after `since` and no later than `until`; lasting tables are kept whole."""
         inside = (pl.col("ts") > since) & (pl.col("ts") <= until)
         return Dataset(
-            {
-                name: (self.frame(name) if name in LASTING else self.frame(name).filter(inside)).to_arrow()
-                for name in self.tables
-            }
+            {name: self.frame(name) if name in LASTING else self.frame(name).filter(inside) for name in self.tables}
         )
 
     @cached_property
@@ -148,4 +150,5 @@ class Dataset:
 
     def _filled(self) -> list[pl.DataFrame]:
         """Tables with rows, but for those that may hold what was told long before the interval."""
-        return [self.frame(name) for name, table in self.tables.items() if table.num_rows and name not in LASTING]
+        frames = (self.frame(name) for name in self.tables if name not in LASTING)
+        return [frame for frame in frames if not frame.is_empty()]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 import duckdb
+import polars as pl
 import pyarrow as pa
 
 from doctord._native import Batch, read_segment
@@ -19,6 +20,7 @@ from doctord.dataset.dataset import Dataset, arrow_schema
 from doctord.dataset.tables import OLD_NAMES, OLD_WORDS, TABLES
 from doctord.lake.place import LakeError, LakePaths, begun
 from doctord.lake.sealed import A_DAY, Interval, Sound, examined, readable
+from doctord.lake.whole_tables import rows_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -132,30 +134,36 @@ class Lake:
         `where` names the tables wanted (default: all), each with a condition in SQL that its rows must meet.
         """
         names = dict.fromkeys(TABLES, "true") if where is None else where
-        bounds = [moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until)]
+        held = {name: part for name, part in self._snapshot(set(names), Interval(since, until)).items() if part.holds}
+        wanted_whole = [name for name in held if names[name] == "true" and name not in _LASTING]
+        read = {name: rows_between(name, held[name].files, held[name].batches, since, until) for name in wanted_whole}
+        found: dict[str, pa.Table | pl.DataFrame] = {name: rows for name, rows in read.items() if rows is not None}
+        found |= self._asked({name: part for name, part in held.items() if name not in found}, names, since, until)
+        return Dataset({name: found[name] for name in names if name in found and len(found[name])})
 
-        def rows_of(parts: "Mapping[str, _Parts]") -> dict[str, pa.Table]:
+    def _asked(
+        self, parts: "Mapping[str, _Parts]", names: "Mapping[str, str]", since: datetime, until: datetime
+    ) -> dict[str, pa.Table]:
+        """The rows of some tables by SQL; `names` has the condition of each."""
+        bounds = [moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until)]
+        queries = {name: _LASTING.get(name, _INSIDE).format(table=name, condition=names[name]) for name in parts}
+
+        def rows() -> dict[str, pa.Table]:
             with self._viewed(parts) as connection:
-                queries = {
-                    name: _LASTING.get(name, _INSIDE).format(table=name, condition=condition)
-                    for name, condition in names.items()
-                    if name in parts
-                }
                 return {name: connection.sql(query, params=bounds).to_arrow_table() for name, query in queries.items()}
 
-        parts = {name: part for name, part in self._snapshot(set(names), Interval(since, until)).items() if part.holds}
         if not parts:
-            return Dataset()
+            return {}
         try:
             try:
-                rows = rows_of(parts)
+                found = rows()
             except duckdb.Error:  # only a file without checksums, or one that was just deleted, can come to this
                 for part in parts.values():
                     self._leave_out_unreadable(part)
-                rows = rows_of(parts)
+                found = rows()
         except duckdb.Error as error:
             raise LakeError(f"{self.path}: {_first_line(error)}", "doctord verify finds what is damaged") from error
-        return Dataset({name: table.cast(arrow_schema(TABLES[name])) for name, table in rows.items() if table.num_rows})
+        return {name: table.cast(arrow_schema(TABLES[name])) for name, table in found.items()}
 
     def span(self) -> tuple[datetime, datetime] | None:
         """Time of the first and the last row; null for an empty lake."""

@@ -83,9 +83,7 @@ def _of(dataset: Dataset, db: str | None) -> Dataset:
     names = [db.lower(), db.partition(":")[0].lower()]  # a file of figures may not say of which port it is
     is_its = pl.col("db").is_null() | pl.col("db").str.to_lowercase().is_in(names)
     frames = {name: dataset.frame(name) for name in dataset.tables}
-    return Dataset(
-        {name: (frame.filter(is_its) if "db" in frame.columns else frame).to_arrow() for name, frame in frames.items()}
-    )
+    return Dataset({name: frame.filter(is_its) if "db" in frame.columns else frame for name, frame in frames.items()})
 
 
 def _of_file(file: str, statements: Sequence[Statement], machine: Machine) -> Subject:

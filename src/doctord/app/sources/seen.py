@@ -63,4 +63,4 @@ def rows_of(group: Group) -> Dataset:
 def rows_of_hosts(dataset: Dataset, hosts: AbstractSet[str]) -> Dataset:
     """The rows of all tables whose `host` is one of these; rows without a host are left out."""
     is_theirs = pl.col("host").is_in(sorted(hosts))
-    return Dataset({name: dataset.frame(name).filter(is_theirs).to_arrow() for name in dataset.tables})
+    return Dataset({name: dataset.frame(name).filter(is_theirs) for name in dataset.tables})

@@ -1,0 +1,57 @@
+"""Tables as Polars reads them from sealed files: in a third of the time that SQL takes to hand millions of rows on.
+
+For tables that are wanted whole and have the columns of today. Files of before, conditions, and what lasts beyond its
+moment are for DuckDB (`doctord.lake.query`), and so is what cannot be read like this: it finds out which file it is.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+
+from doctord.dataset.dataset import arrow_schema
+from doctord.dataset.tables import OLD_WORDS, TABLES
+
+
+def rows_between(
+    table: str, files: Sequence[Path], unsealed: Sequence[pa.RecordBatch], since: datetime, until: datetime
+) -> pl.DataFrame | None:
+    """The rows whose interval ended after `since` and no later than `until`.
+
+    Args:
+        table: Whose rows.
+        files: Sealed files of it, oldest first.
+        unsealed: Rows that are in none of them; they come first.
+        since: The first moment that does not count.
+        until: The last one that counts.
+
+    Returns:
+        The rows, with the columns of today; null where these are not all there, or a file cannot be read.
+    """
+    schema = pl.Schema(arrow_schema(TABLES[table]))
+    try:
+        read = [*_unsealed(unsealed), *([pl.read_parquet(list(files))] if files else [])]
+    except (pl.exceptions.PolarsError, pa.ArrowException, OSError):
+        return None
+    parts = [part.with_columns(pl.col("ts").dt.replace_time_zone("UTC")) for part in read]
+    if any(part.schema != schema for part in parts):
+        return None
+    rows = pl.concat(parts)
+    inside = (pl.col("ts") > since) & (pl.col("ts") <= until)
+    if not rows.select(inside.all()).item():
+        rows = rows.filter(inside)
+    # in one piece: how sums are rounded is then no matter of how many files there are
+    return rows.with_columns(_in_words_of_today(table)).rechunk()
+
+
+def _unsealed(batches: Sequence[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
+    if batches:
+        frame = pl.from_arrow(pa.Table.from_batches(batches))
+        assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table never becomes a Series
+        yield frame
+
+
+def _in_words_of_today(table: str) -> list[pl.Expr]:
+    return [pl.col(column).replace(words) for (of, column), words in OLD_WORDS.items() if of == table]

@@ -1,0 +1,68 @@
+"""What is read without SQL is what SQL would have read."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from doctord.dataset.rows import micros, rows
+from doctord.lake.place import LakePaths
+from doctord.lake.query import Lake
+from doctord.lake.whole_tables import rows_between
+from doctord.lake.writer import LakeWriter
+from lake_rows import statistic
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+def files(path: Path, table: str) -> list[Path]:
+    return LakePaths(path).parquet(table)
+
+
+def test_sealed_and_unsealed_rows_are_those_of_a_query_in_its_order(path: Path) -> None:
+    with LakeWriter(path) as writer:
+        for minute in range(4):
+            writer.append(statistic(minute, ts=micros(NOON + timedelta(minutes=minute))))
+    with LakeWriter(path) as writer:
+        writer.append(statistic(9, ts=micros(NOON + timedelta(minutes=2))))
+        writer.sync()
+        lake, interval = Lake(path), (NOON, NOON + timedelta(minutes=2))
+        read = lake.dataset(*interval).frame("statistic")
+        queried = lake.dataset(*interval, {"statistic": "1 = 1"}).frame("statistic")
+    assert read["value"].to_list() == [9, 1, 2]
+    assert read.equals(queried)
+
+
+def test_words_of_an_earlier_vocabulary_are_those_of_today(path: Path) -> None:
+    with LakeWriter(path) as writer:
+        writer.append(rows("session", [{"ts": micros(NOON), "sid": 1, "kind": "client backend"}]))
+    read = rows_between("session", files(path, "session"), [], NOON - HOUR, NOON)
+    assert read is not None
+    assert read["kind"].to_list() == ["client"]
+
+
+def test_a_file_with_other_columns_is_left_to_sql(path: Path) -> None:
+    with LakeWriter(path) as writer:
+        writer.append(statistic(1, ts=micros(NOON)))
+    (whole,) = files(path, "statistic")
+    older = pq.read_table(whole).drop_columns(["unit"]).replace_schema_metadata(None)
+    pq.write_table(older, whole)
+    assert rows_between("statistic", [whole], [], NOON - HOUR, NOON) is None
+    assert Lake(path).dataset(NOON - HOUR, NOON).frame("statistic")["value"].to_list() == [1]
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 and nothing else PAR1"])
+def test_what_cannot_be_read_is_left_to_sql_which_says_so(path: Path, content: bytes) -> None:
+    broken = path / "broken.parquet"
+    path.mkdir()
+    broken.write_bytes(content)
+    assert rows_between("cpu", [broken], [], NOON - HOUR, NOON) is None
+    assert rows_between("cpu", [path / "gone.parquet"], [], NOON - HOUR, NOON) is None
+
+
+def test_rows_of_two_vocabularies_that_are_not_sealed_are_left_to_sql() -> None:
+    told = [pl.DataFrame({"ts": [NOON], name: [1.0]}).to_arrow().to_batches()[0] for name in "ab"]
+    assert rows_between("cpu", [], told, NOON - HOUR, NOON) is None
