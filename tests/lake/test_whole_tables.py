@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from doctord.dataset.rows import micros, rows
+from doctord.dataset.tables import TABLES
 from doctord.lake.place import LakePaths
 from doctord.lake.query import Lake
 from doctord.lake.whole_tables import rows_between
@@ -66,3 +67,12 @@ def test_what_cannot_be_read_is_left_to_sql_which_says_so(path: Path, content: b
 def test_rows_of_two_vocabularies_that_are_not_sealed_are_left_to_sql() -> None:
     told = [pl.DataFrame({"ts": [NOON], name: [1.0]}).to_arrow().to_batches()[0] for name in "ab"]
     assert rows_between("cpu", [], told, NOON - HOUR, NOON) is None
+
+
+@pytest.mark.parametrize("table", sorted(TABLES))
+def test_every_table_is_read_like_this(path: Path, table: str) -> None:
+    with LakeWriter(path) as writer:
+        writer.append(rows(table, [{"ts": micros(NOON)}]))
+    read = rows_between(table, files(path, table), [], NOON - HOUR, NOON)
+    assert read is not None
+    assert read.equals(Lake(path).dataset(NOON - HOUR, NOON, {table: "1 = 1"}).frame(table))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
+from polars.selectors import datetime as datetimes
 
 from doctord.dataset.dataset import arrow_schema
 from doctord.dataset.tables import OLD_WORDS, TABLES
@@ -35,7 +36,7 @@ def rows_between(
         read = [*_unsealed(unsealed), *([pl.read_parquet(list(files))] if files else [])]
     except (pl.exceptions.PolarsError, pa.ArrowException, OSError):
         return None
-    parts = [part.with_columns(pl.col("ts").dt.replace_time_zone("UTC")) for part in read]
+    parts = [part.with_columns(datetimes().dt.replace_time_zone("UTC")) for part in read]
     if any(part.schema != schema for part in parts):
         return None
     rows = pl.concat(parts)
