@@ -17,6 +17,14 @@ from doctord.lake.writer import LakeWriter
 
 SOURCE = Path(__file__).parents[1] / "src" / "doctord"
 ORDERED = {"group_by", "unique", "sort", "sort_by", "join"}
+SUMS = """
+import polars as pl
+from doctord.dataset.dataset import Dataset
+numbers = range(600_000)
+rows = pl.DataFrame({"key": [str(row % 3) for row in numbers], "value": [0.1 + row / 7e6 for row in numbers]})
+sums = (rows.group_by("key", maintain_order=True).agg(pl.col("value").sum())["value"] for _ in range(12))
+print(len({tuple(one) for one in sums}))
+"""
 CONVOY = {("Application", "transactionid"): 6.0, ("Application", "tuple"): 2.0, ("CPU", "CPU"): 2.2}
 WAITER = {"wait_class": "Application", "event": "transactionid", "in_state_s": 0.2}
 
@@ -75,3 +83,9 @@ def test_a_verdict_twice_is_one_document(command: str, lake: Path) -> None:
         documents.add(told.stdout)
     assert len(documents) == 1
     assert len(documents.pop()) > 200
+
+
+def test_sums_over_many_rows_are_the_same_to_their_last_digit() -> None:
+    words, threads = [sys.executable, "-c", SUMS], os.environ | {"POLARS_MAX_THREADS": "2"}
+    told = subprocess.run(words, capture_output=True, text=True, env=threads, timeout=120, check=True)
+    assert told.stdout == "1\n"

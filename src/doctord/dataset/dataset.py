@@ -3,6 +3,7 @@
 Importing this module imports Arrow and Polars; `doctord.dataset.tables` does not.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +14,10 @@ import polars as pl
 import pyarrow as pa
 
 from doctord.dataset.tables import LASTING, TABLES, Table
+
+# Else threads add up parts of a group, and then these in whichever order they come: the last digits of a sum, and with
+# them a verdict's document, would be others in each run.
+os.environ.setdefault("POLARS_NO_PARTITION", "1")
 
 Made = TypeVar("Made")
 
