@@ -64,6 +64,7 @@ def diagnose(
     explained = {**by_roots, **{symptom: name for name, claim in case.claims for symptom in claim.explains}}
     case.claims += _claims(case, [cause for cause in _asked(dataset) if cause.last])
     case.claims = [(name, by_lost_service(case, claim)) for name, claim in case.claims]
+    areas = judged(case)
     interval = period or ((dataset.since, dataset.until) if dataset.since and dataset.until else None)
     return Diagnosis(
         host=_host(dataset),
@@ -79,10 +80,10 @@ def diagnose(
             *case.clock(),
             *late_samples(case),
             *unseen(case),
-            *(tuple(quiet_logs(case)) or untold(case)),
+            *(tuple(quiet_logs(case)) or untold(case, areas)),
         ),
         figures=tuple(case.vitals.values()),
-        judged=judged(case),
+        judged=areas,
         not_judged=not_judged(case),
         unanswered=max(servers - len(case.dbs), 0),
         top=first(case.top),

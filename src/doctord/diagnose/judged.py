@@ -4,7 +4,7 @@ A clean bill is worth as much as what was looked at: no finding about disks of w
 a tool prints once is since boot, or of one moment, and shows neither trouble nor health.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
@@ -62,9 +62,9 @@ def _is_few_moments(case: Case) -> bool:
     return 0 < _moments(case) < FEWEST_MOMENTS and case.dataset.frame("wait").is_empty()
 
 
-def untold(case: Case) -> tuple[NotMeasured, ...]:
-    """What is missing where a database was seen, and still nothing can be judged."""
-    if not case.dbs or judged(case):
+def untold(case: Case, areas: Sequence[str]) -> tuple[NotMeasured, ...]:
+    """What is missing where a database was seen, and still nothing can be judged: no area, as `judged` tells them."""
+    if not case.dbs or areas:
         return ()
     looks = _moments(case)
     why: Words = "figures that count, without the time that sessions waited"
