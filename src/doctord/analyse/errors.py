@@ -40,9 +40,12 @@ class Logged:
 
 def logged(dataset: Dataset) -> list[Logged]:
     """Messages of logs that tell of an error or a warning, the most frequent first."""
-    rows = (
-        dataset.frame("statistic").filter(pl.col("name").is_in([LOGGED, IN_ALL])).drop_nulls(["db", "entity", "value"])
-    )
+    return dataset.derived("statistic", _logged_in)
+
+
+def _logged_in(statistic: pl.DataFrame) -> list[Logged]:
+    """All at once: each cause that is about errors asks for them."""
+    rows = statistic.filter(pl.col("name").is_in([LOGGED, IN_ALL])).drop_nulls(["db", "entity", "value"])
     moment = pl.when(pl.col("name") == LOGGED).then(pl.col("ts"))
     counted = (
         rows.group_by("db", "entity", maintain_order=True)

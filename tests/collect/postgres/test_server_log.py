@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from doctord._native import Batch
@@ -189,3 +190,27 @@ def test_what_it_was_before_we_looked_is_not_read(postgres_server: Callable[...,
     with closing(StatisticsCollector(link_to(server.dsn()))) as collector:
         batches = [*collector.sample(), *collector.sample()]
     assert not [row for row in rows_of("event", batches) if row["kind"] == "process crashed"]
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"log_line_prefix": "%m [%p] %e "},
+        {"log_line_prefix": "%e|%q%u@%d|"},
+        {"log_error_verbosity": "verbose"},
+        {"logging_collector": "on", "log_destination": "stderr,csvlog"},
+        {"logging_collector": "on", "log_destination": "jsonlog"},
+    ],
+    ids=["prefix", "prefix without time", "verbose", "csvlog", "jsonlog"],
+)
+def test_the_sqlstate_of_an_error_in_whichever_log_tells_it(
+    postgres_server: Callable[..., PostgresServer], settings: dict[str, str]
+) -> None:
+    server = postgres_server(settings=settings)
+    with closing(StatisticsCollector(link_to(server.dsn()))) as collector:
+        collector.sample()
+        with server.connect() as session, pytest.raises(psycopg.errors.DivisionByZero):
+            session.execute("SELECT 1 / 0")
+        error = until(collector, "statistic", lambda row: row["name"] == "log.errors", seconds=20)
+    assert error["entity"] == "ERROR 22012 division by zero"

@@ -144,6 +144,22 @@ def test_connections_and_horizons(server: PostgresServer, link: Link) -> None:
     assert 0 < own <= whole < own + 5, "its processes are as old as the server"
 
 
+def test_a_listener_in_a_transaction_keeps_what_is_sent(server: PostgresServer, link: Link) -> None:
+    with server.connect() as listener, server.connect() as sender:
+        listener.execute("LISTEN news")
+        listener.execute("BEGIN")
+        for number in range(20):
+            sender.execute(f"SELECT pg_notify('news', repeat('x', 7000) || {number})")
+        kept = Horizon().read(link)
+        listener.execute("COMMIT")
+        listener.execute("SELECT 1")
+        emptied = Horizon().read(link)
+    name = "pg_notification_queue.used_pct"
+    assert 0 < figures(kept)[name] < 1
+    assert figures(emptied)[name] < figures(kept)[name]
+    assert {row["unit"] for row in rows_of("statistic", kept) if row["name"] == name} == {"pct"}
+
+
 def test_nobody_is_connected_to_be_a_standby(link: Link) -> None:
     now = figures(Replication().read(link))
     assert (now["pg_stat_replication.connected"], now["pg_stat_replication.synchronous"]) == (0, 0)
