@@ -13,6 +13,8 @@ FOREIGN_KEYS: Final = "pg_constraint"
 TRIGGERS: Final = "pg_trigger"
 FUNCTIONS: Final = "pg_proc"
 VIEWS: Final = "pg_rewrite"
+EXECUTES: Final = "(execute)"
+"""What a function that makes up statements reads, besides what its source names."""
 COMPONENTS: Final = (FOREIGN_KEYS, TRIGGERS, FUNCTIONS, VIEWS)
 
 _KEY: Final = re.compile(r"^\((?P<columns>.*)\) references (?P<table>.*)$")

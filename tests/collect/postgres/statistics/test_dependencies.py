@@ -73,6 +73,8 @@ def test_triggers_functions_and_views(server: PostgresServer, shop: str, link: L
         "CREATE TRIGGER u BEFORE UPDATE ON orders FOR EACH STATEMENT EXECUTE FUNCTION add_up()",
         "CREATE TRIGGER off BEFORE UPDATE ON orders FOR EACH STATEMENT EXECUTE FUNCTION add_up()",
         "ALTER TABLE orders DISABLE TRIGGER off",
+        "CREATE FUNCTION any_of() RETURNS void LANGUAGE plpgsql AS "
+        "'BEGIN EXECUTE format(''SELECT 1 FROM %I'', ''totals''); END'",
         dbname=shop,
     )
     assert told(link, Dependencies(), "pg_trigger") == {
@@ -81,6 +83,7 @@ def test_triggers_functions_and_views(server: PostgresServer, shop: str, link: L
     }
     assert told(link, Dependencies(), "pg_proc") == {
         "add_up": "public.total, public.totals",
+        "any_of": "(execute), public.totals",
         "total": "public.orders",
     }
     assert told(link, Dependencies(), "pg_rewrite") == {"large": "public.orders", "larger": "public.large"}

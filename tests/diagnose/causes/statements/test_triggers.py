@@ -75,7 +75,11 @@ def test_a_table_that_the_function_reads_by_another_function() -> None:
 def test_a_function_that_names_no_table_is_less_sure() -> None:
     finding = found(tables(), settings=(TRIGGER,))["trigger_reads_table"]
     assert finding.confidence == 0.6
-    assert "its source names no table that is known" in figures(finding.against)
+    assert "its source does not name the table" in figures(finding.against)
+    assert "trigger_reads_table" in found(
+        tables(), settings=(TRIGGER, FUNCTION | {"value": "(execute), public.totals"})
+    )
+    assert "trigger_reads_table" not in found(tables(), settings=(TRIGGER, FUNCTION | {"value": "public.totals"}))
 
 
 def test_a_statement_with_a_condition_on_the_table_may_scan_it_itself() -> None:

@@ -12,7 +12,7 @@ from doctord.report.phrases import said
 TIME = {("CPU", "CPU"): 0.2, ("Commit", "WALSync"): 0.1}
 PAGE = {
     "statement_id": "7", "text": "select * from items order by id offset $1 limit $2", "calls_per_s": 5.0,
-    "elapsed_s_per_s": 0.15, "rows_per_s": 50.0, "hit_blocks_per_s": 100_000.0, "read_blocks_per_s": 0.0,
+    "elapsed_s_per_s": 0.15, "rows_per_s": 100.0, "hit_blocks_per_s": 40_000.0, "read_blocks_per_s": 0.0,
 }  # fmt: skip
 
 
@@ -24,8 +24,8 @@ def found(statement: dict[str, Any], **more: Any) -> dict[str, Finding]:
 def test_pages_by_offset() -> None:
     finding = found(PAGE)["few_rows_of_many_blocks"]
     assert (finding.severity, finding.confidence) == ("warning", 0.6)
-    assert "20,000 blocks for 10 rows" in said(finding.title)
-    assert said(finding.for_[0].figure) == "2,000 blocks for each row"
+    assert "8,000 blocks for 20 rows" in said(finding.title)
+    assert said(finding.for_[0].figure) == "400 blocks for each row"
     assert [item.what for item in finding.not_measured] == ["where in its plan the blocks are looked at"]
 
 

@@ -73,6 +73,8 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition AND c.relpersis
 ORDER BY c.oid LIMIT 20000
 """
 
+EXECUTES: Final = "(execute)"
+"""In place of a name: the function makes up statements, and what they read its source does not tell."""
 _COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _NAME: Final = re.compile(r"[^\W\d][\w$]*")
 # pg_trigger.tgtype, as in the server's catalog/pg_trigger.h.
@@ -141,11 +143,14 @@ def described(trigger: Mapping[str, Any]) -> str:
 def names_in(source: str, known: Mapping[str, Collection[str]]) -> set[str]:
     """Which of the known things a function's source names, by their names without schema; comments do not count.
 
+    EXECUTES is among them where it makes up statements.
+
     >>> sorted(names_in("SELECT * FROM orders -- not items", {"orders": {"public.orders"}, "items": {"public.items"}}))
     ['public.orders']
     """
     words = {word.lower() for word in _NAME.findall(_COMMENT.sub(" ", source))}
-    return {name for word in words for name in known.get(word, ())}
+    found = {name for word in words for name in known.get(word, ())}
+    return found | {EXECUTES} if "execute" in words else found
 
 
 def _by_bare_name(names: Iterable[str]) -> dict[str, set[str]]:

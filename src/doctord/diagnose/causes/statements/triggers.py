@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from doctord.analyse.sql.dependencies import Trigger, bare
+from doctord.analyse.sql.dependencies import EXECUTES, Trigger, bare
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -56,8 +56,8 @@ def trigger_reads_table(case: Case) -> Iterator[Claim]:
         it counts what was written, each write is slower than the one before.
     Speaks for it: the trigger, and the table among what its function names; rows read for each row written; how much of
         what the statement looks at is of that table; the function's own time.
-    Speaks against it: a function that names no table (it makes up its statements); a statement that has a condition on
-        the table itself.
+    Speaks against it: a function that does not name the table (it makes up its statements); a statement that has a
+        condition on the table itself.
     Remedy: PostgreSQL: let the function add what changed to a total instead of counting anew; an index on what it
         looks for; a trigger for each statement with transition tables in place of one for each row; or no trigger.
         auto_explain.log_nested_statements shows the plans within, track_functions the time.
@@ -118,14 +118,18 @@ def _fired(case: Case, read: WholeRead) -> Iterator[Fired]:
         for trigger in depends.triggers(one.text or "")
     ]
     yield from (fired for fired in found if fired.is_known)
-    # a function that makes up its statements names no table: then its statement's own work has to show it
+    # a function that makes up its statements does not name the table: then its statement's own work has to show it
     yield from (
         fired
         for fired in found
-        if not depends.reads(fired.trigger.function)
+        if _may_read_any(depends.reads(fired.trigger.function))
         and (read.part_of(fired.statement) or 0.0) >= MOST
         and not asks_for(fired.statement, read.table)
     )
+
+
+def _may_read_any(reads: frozenset[str]) -> bool:
+    return not reads or EXECUTES in reads
 
 
 def _may_read(read: WholeRead, statement: Statement) -> bool:
@@ -174,6 +178,6 @@ def _against(read: WholeRead, fired: Fired) -> list[Evidence]:
     if not fired.is_known:
         found.append(
             Evidence("setting", f"component = 'pg_proc' and name = '{read.database}.{fired.trigger.function}'",
-                     "its source names no table that is known", "", "another way may lead to the table")
+                     "its source does not name the table", "", "another way may lead to the table")
         )  # fmt: skip
     return found

@@ -18,7 +18,9 @@ from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
 
 # An index leads to a row by four or five blocks; a join of several tables takes some dozens for each that it returns.
-BLOCKS_PER_ROW = 1000.0
+BLOCKS_PER_ROW = 100.0
+# 8 MB: less is looked at in a millisecond.
+BLOCKS_PER_CALL = 1000.0
 # Statements of which few rows come by their nature: they count, add up, or look whether there is any.
 OF_MANY: Final = re.compile(
     r"\b(count|sum|avg|min|max|array_agg|string_agg|json\w*_agg|bool_\w+|every|stddev\w*|percentile_\w+)\s*\("
@@ -39,10 +41,10 @@ THE_PLAN = NotMeasured(
 
 @cause(explains=("statement_dominates",))
 def few_rows_of_many_blocks(case: Case) -> Iterator[Claim]:
-    """A statement looks at thousands of blocks for each row that comes of it, several times a second.
+    """A statement looks at hundreds of blocks and more for each row that comes of it, again and again.
 
     Looks like: a statement without any count or sum that takes 5 ms and more a call, returns or changes a handful of
-        rows, and looks at 1,000 blocks (8 MB) and more for each.
+        rows, and looks at 1,000 blocks (8 MB) and more, 100 and more for each row.
     Hurts because: its callers wait for work of which nothing comes; in memory it is CPU time, and no wait shows it.
     Speaks for it: blocks looked at for each row; time and calls; which tables are looked at most.
     Speaks against it: nothing that is counted: whether the work is needed, its plan alone tells.
@@ -84,7 +86,7 @@ def _is_much(one: Statement) -> bool:
     if one.gets_per_s is None or one.rows_per_call is None or not one.calls_per_s:
         return False
     each = one.gets_per_s / one.calls_per_s
-    is_much = each >= BLOCKS_PER_ROW * max(one.rows_per_call, 1.0)
+    is_much = each >= max(BLOCKS_PER_CALL, BLOCKS_PER_ROW * one.rows_per_call)
     return is_much and ON_TABLES.search(text) is not None and OF_MANY.search(text) is None
 
 
