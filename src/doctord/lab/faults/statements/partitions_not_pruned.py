@@ -1,0 +1,60 @@
+"""A condition by which no partition is left out."""
+
+from collections.abc import Iterator
+from typing import Final, LiteralString
+
+from doctord.lab.fault import fault
+from doctord.lab.server import PrivateServer
+from doctord.lab.workload import workload
+
+_TABLES: Final[tuple[LiteralString, ...]] = (
+    "create table readings (at timestamp not null, device int not null, value float8) partition by range (at)",
+    "create index on readings (device, at)",
+    "do $$ begin for day in 0..799 loop execute format("
+    "'create table readings_%s partition of readings for values from (%L) to (%L)',"
+    " day, date '2024-01-01' + day, date '2024-01-01' + day + 1); end loop; end $$",
+    "insert into readings select timestamp '2024-01-01' + id % 800 * interval '1 day' + id % 1440 * interval '1 min',"
+    " id % 97, id from generate_series(1, 160000) as id",
+    "analyze readings",
+)
+_BY_EXPRESSION = """
+\\set day random(0, 799)
+\\set device random(0, 96)
+select avg(value) from readings where at::date = date '2024-01-01' + :day::int and device = :device;
+\\sleep 150 ms
+"""
+_BY_RANGE = """
+\\set day random(0, 799)
+\\set device random(0, 96)
+select avg(value) from readings where at >= date '2024-01-01' + :day::int
+and at < date '2024-01-01' + :day::int + 1 and device = :device;
+\\sleep 150 ms
+"""
+
+
+@fault(cause="partitions_not_pruned")
+def partitions_not_pruned(server: PrivateServer, seed: int) -> Iterator[None]:
+    """A table is divided by day into 800 partitions, and a look-up of one day casts the column.
+
+    Each call plans and looks into all of them.
+
+    Seen: 5 calls a second, each 20 ms and more on a CPU, of which the execution is a part; it takes 1 ms where the
+    condition is a range of the column.
+    """
+    yield from _looking_up(server, seed, _BY_EXPRESSION)
+
+
+@fault(cause=None)
+def partitions_pruned(server: PrivateServer, seed: int) -> Iterator[None]:
+    """The same with a range of the column: one partition is left.
+
+    It looks like `partitions_not_pruned`: the same table and as many partitions.
+    """
+    yield from _looking_up(server, seed, _BY_RANGE)
+
+
+def _looking_up(server: PrivateServer, seed: int, script: str) -> Iterator[None]:
+    for statement in _TABLES:
+        server.execute(statement)
+    with workload(server, seed=seed, clients=1, script=script):
+        yield

@@ -1,0 +1,51 @@
+"""A trigger that counts anew."""
+
+from collections.abc import Iterator
+from typing import Final, LiteralString
+
+from doctord.lab.fault import fault
+from doctord.lab.server import PrivateServer
+from doctord.lab.workload import workload
+
+_TABLES: Final[tuple[LiteralString, ...]] = (
+    "create table movements (account int, amount int)",
+    "create table totals (account int primary key, total bigint)",
+    "insert into totals select account, 0 from generate_series(1, 1000) as account",
+    "insert into movements select 1 + id % 1000, 1 from generate_series(1, 400000) as id",
+    "create function add_up() returns trigger language plpgsql as $$ begin"
+    " update totals set total = (select sum(amount) from movements where account = new.account)"
+    " where account = new.account; return null; end $$",
+    "create trigger add_up after insert on movements for each row execute function add_up()",
+)
+_SCRIPT = """
+\\set account random(1, 1000)
+insert into movements values (:account, 1);
+\\sleep 100 ms
+"""
+
+
+@fault(cause="trigger_reads_table")
+def trigger_scans_table(server: PrivateServer, seed: int) -> Iterator[None]:
+    """Each insert has a trigger add up all movements of an account, by reading the whole table.
+
+    The statement itself is a plain insert of one row.
+
+    Seen: 7 inserts a second at 25 ms each, a fifth of a session; the light load hardly feels it.
+    """
+    yield from _inserting(server, seed)
+
+
+@fault(cause=None)
+def trigger_finds_rows(server: PrivateServer, seed: int) -> Iterator[None]:
+    """The same with an index that the trigger's function finds its rows by.
+
+    It looks like `trigger_scans_table`: the same trigger, the same function. It takes a fraction of a millisecond.
+    """
+    yield from _inserting(server, seed, "create index on movements (account)")
+
+
+def _inserting(server: PrivateServer, seed: int, *further: LiteralString) -> Iterator[None]:
+    for statement in (*_TABLES, *further, "vacuum analyze movements", "vacuum analyze totals"):
+        server.execute(statement)
+    with workload(server, seed=seed, clients=1, script=_SCRIPT):
+        yield
