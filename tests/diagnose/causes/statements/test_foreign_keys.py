@@ -44,7 +44,7 @@ def test_each_delete_reads_the_other_table() -> None:
     assert next(iter(findings)) == "foreign_key_without_index"
     finding = findings["foreign_key_without_index"]
     assert (finding.confidence, finding.against) == (0.95, ())
-    assert finding.severity == "critical"  # more than half of the time
+    assert finding.severity == "warning"  # more than half of the time, but of hardly any
     assert said(finding.remedy[0]) == "First: CREATE INDEX CONCURRENTLY ON public.orders (customer);"
     told = " | ".join(said(item.figure) for item in finding.for_)
     assert "5.0 rows/s of public.customers are deleted" in told
