@@ -66,6 +66,7 @@ LOOKED_AT = {
     ("bench.public.counter", "pg_stat_user_tables.n_tup_upd"): 1000.0,
     ("bench.public.counter", "pg_stat_user_tables.last_vacuum_age_s"): 9.0,
 }
+VACUUMED_BEFORE = LOOKED_AT | {("bench.public.counter", "pg_stat_user_tables.last_vacuum_age_s"): 900.0}
 AT_WORK = {("CPU", "CPU"): 1.6, ("Commit", "WALSync"): 0.2}
 WAITER = {"wait_class": "Application", "event": "transactionid", "blocker_sid": 7009}
 
@@ -130,6 +131,17 @@ def test_a_queue_before_many_dead_rows_suffers_while_cpus_are_idle(others: float
     assert "public.queue: 400,000 dead rows beside 50" in " | ".join(said(item.figure) for item in finding.for_)
 
 
+@pytest.mark.parametrize(("vacuumed_s", "is_told"), [(5.0, True), (90.0, False)])
+def test_rows_that_died_at_once_are_held_where_a_vacuum_came_in_vain(vacuumed_s: float, *, is_told: bool) -> None:
+    looked_at = TAKEN | {
+        ("bench.public.queue", "pg_stat_user_tables.n_tup_del"): 10.0,
+        ("bench.public.queue", "pg_stat_user_tables.last_vacuum_age_s"): vacuumed_s,
+    }
+    cursor = CURSOR | {"transaction_s": 60.0, "xmin_age": 5000}
+    causes = found(host(sessions=[cursor], postgres=looked_at, extra={"space": [QUEUE]}))
+    assert ("vacuum_held_back" in causes) is is_told
+
+
 def test_a_small_share_of_the_time_makes_it_no_note() -> None:
     time = {("CPU", "CPU"): 0.15, ("Commit", "WALSync"): 1.5}
     finding = found(host(sessions=[CURSOR], time=time, postgres=TAKEN, extra={"space": [QUEUE]}))["vacuum_held_back"]
@@ -161,7 +173,7 @@ def test_a_dump_while_nobody_steps_over_dead_rows_is_a_note(minutes: int, severi
         (YOUNG | {"database": "another"}, {}),
         (YOUNG | {"kind": "autovacuum worker"}, {}),
         (YOUNG, {"extra": {"space": [HOT | {"dead_rows": 500}]}}),
-        (YOUNG, {"extra": {"space": [HOT | {"dead_rows": 2_000_000}]}}),
+        (YOUNG, {"extra": {"space": [HOT | {"dead_rows": 2_000_000}]}, "postgres": VACUUMED_BEFORE}),
         (YOUNG, {"postgres": LOOKED_AT | {("bench.public.counter", "pg_statio_user_tables.heap_blks_hit"): 4000.0}}),
         (YOUNG, {"postgres": {}}),
     ],

@@ -216,7 +216,14 @@ def _is_in_the_way(table: Versions, found: Sequence[Holder]) -> bool:
 def _holds(holder: Holder, table: Versions) -> bool:
     if holder.is_of_catalogues or holder.db != table.db or holder.database not in (None, table.database):
         return False
-    return holder.age_s is None or table.changed_per_s * holder.age_s >= SINCE_THEN * table.dead
+    if holder.age_s is None or _was_in_vain(table, holder):
+        return True
+    return table.changed_per_s * holder.age_s >= SINCE_THEN * table.dead
+
+
+def _was_in_vain(table: Versions, holder: Holder) -> bool:
+    """Whether a vacuum has been at a table since a snapshot was taken: what is dead then is what it had to leave."""
+    return table.vacuumed_s is not None and holder.age_s is not None and table.vacuumed_s < holder.age_s
 
 
 def _stepped_over(table: Versions, holder: Holder) -> list[Evidence]:
@@ -227,7 +234,7 @@ def _stepped_over(table: Versions, holder: Holder) -> list[Evidence]:
                  phrase("{:,}", STEPPED_OVER), phrase("{:.0f rows/s} die", table.changed_per_s), "at_least"),
         _pages(table, phrase("these are {:share} of all pages that the server looks at", table.gets_share)),
     ]  # fmt: skip
-    if table.vacuumed_s is not None and holder.age_s is not None and table.vacuumed_s < holder.age_s:
+    if _was_in_vain(table, holder):
         told.append(
             Evidence("statistic", f"name = '{LAST_VACUUM}' and {_entity(table)}",
                      phrase("vacuumed {:time} ago", table.vacuumed_s), phrase("{:time}", holder.age_s),
