@@ -148,7 +148,7 @@ def _is_service(part: TimeShare, vendor: str | None) -> bool:
 def _waiting(case: Case, part: TimeShare, what: str) -> list[Evidence]:
     """How much is waited for it: as the server counts it, else in sampled sessions, with what it is."""
     if part.event == OFF_CPU:
-        figure = phrase("{:share of database}, {:.1f sessions on average", part.share, part.seconds_per_second)
+        figure = phrase("{:share of database}, {:.1f sessions} on average", part.share, part.seconds_per_second)
         why = "at work by the server's word; the scheduler counted neither CPU nor run queue"
         return [Evidence("process", "command = 'postgres: client backend'", figure, phrase("{:share}", SMALL), why,
                          "at_least")]  # fmt: skip
