@@ -5,6 +5,7 @@ it waits for one while its state still says idle, or names the wait that has jus
 """
 
 from dataclasses import dataclass
+from math import sqrt
 
 import polars as pl
 
@@ -19,6 +20,8 @@ COPY_S = 50e-6
 # Of 43 recordings of the lab the kernel counted more than was sampled in 42, and 9 % less in one.
 LEAST_OFF = 0.25
 FEWEST_SAMPLES = 20
+# Standard deviations by which a count of samples differs from what is expected once in a thousand times.
+CHANCE = 3.0
 ON_CPU = ((pl.col("wait_class") == "CPU") & (pl.col("event") == "CPU")).fill_null(value=False)
 
 
@@ -78,8 +81,15 @@ def processor_time(dataset: Dataset, db: str | None, active: pl.DataFrame, looks
 
 
 def _is_off_cpu(on_cpu: pl.DataFrame, seen_s: float, kernel_s: float) -> bool:
-    """Whether so much less was counted than sampled that it is no chance: the kernel's count holds all work."""
-    return on_cpu["ts"].n_unique() >= FEWEST_SAMPLES and kernel_s <= (1 - LEAST_OFF) * seen_s
+    """Whether so much less was counted than sampled that it is no chance: the kernel's count holds all work.
+
+    The number of samples that find a session at work varies as counts of independent events do (Poisson).
+    """
+    samples = on_cpu.height
+    if on_cpu["ts"].n_unique() < FEWEST_SAMPLES:
+        return False
+    chance_s = CHANCE * sqrt(samples) * seen_s / samples
+    return seen_s - kernel_s >= max(LEAST_OFF * seen_s, chance_s)
 
 
 def _beyond_life_s(active: pl.DataFrame, counted: Backends) -> float:
