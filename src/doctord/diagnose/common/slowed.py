@@ -3,7 +3,7 @@
 docs/decisions/0028 argues the rule.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -50,13 +50,25 @@ def on_cpu_ms(case: Case, one: Statement) -> float | None:
 
     The server times the execution alone, unless pg_stat_statements.track_planning is on.
     """
-    sessions = case.dataset.frame("session")
-    own = sessions.filter(
-        (pl.col("db") == one.db)
-        & (pl.col("statement_id") == one.statement_id)
-        & (pl.col("kind") == CLIENT)  # not its parallel workers: the leader's time is the call's
+    own = case.dataset.derived("session", _sampled_on_cpu).get((one.db, one.statement_id))
+    calls = (one.calls_per_s or 0.0) * case.time.seconds
+    return own.seconds * 1000 / calls if own and calls and own.samples >= FEWEST_SAMPLES else None
+
+
+class _OnCpu(NamedTuple):
+    """Samples of a statement on a CPU or in the run queue: the seconds that they stand for, and how many they are."""
+
+    seconds: float
+    samples: int
+
+
+def _sampled_on_cpu(sessions: pl.DataFrame) -> dict[tuple[str | None, str], _OnCpu]:
+    """The samples of each statement by server and number, without parallel workers: the leader's time is the call's."""
+    rows = sessions.filter(
+        (pl.col("kind") == CLIENT)
         & (pl.col("state") == "active")
         & pl.col("wait_kind").is_in(ON_CPU)
+        & pl.col("statement_id").is_not_null()
     )
-    calls = (one.calls_per_s or 0.0) * case.time.seconds
-    return float(own["interval_s"].sum()) * 1000 / calls if calls and own.height >= FEWEST_SAMPLES else None
+    sums = rows.group_by("db", "statement_id", maintain_order=True).agg(pl.col("interval_s").sum(), pl.len())
+    return {(db, number): _OnCpu(seconds, samples) for db, number, seconds, samples in sums.iter_rows()}
