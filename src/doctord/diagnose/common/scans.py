@@ -72,9 +72,14 @@ class Scan:
         return AGGREGATES.search(self.statement.text or "") is not None
 
     @property
+    def is_slow(self) -> bool:
+        """Whether the scan is most of what its callers wait for, often and long enough to be felt."""
+        return is_slowed(self.statement, _part(self))
+
+    @property
     def slows(self) -> bool:
         """Whether its callers lose most of their time by the scan, however little of all time that is."""
-        return self.is_selective is True and not self.is_aggregate and is_slowed(self.statement, _part(self))
+        return self.is_selective is True and not self.is_aggregate and self.is_slow
 
 
 def scans(case: Case) -> Iterator[Scan]:
@@ -82,7 +87,8 @@ def scans(case: Case) -> Iterator[Scan]:
     for read in whole_reads(case):
         known = indexes(case.dataset, read.figure.db, read.entity)
         for scan in (*_named(case, read, known), *_by_ways(case, read, known)):
-            if case.worth_saying(scan.statement.share) or scan.slows:
+            is_served = scan.served.service == "some"
+            if case.worth_saying(scan.statement.share) or scan.slows or (is_served and scan.is_slow):
                 yield scan
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.causes.statements.test_indexes import BUSY, LOOKED, LOOKUP, PRIMARY_KEY, index
+from diagnose.causes.statements.test_indexes import BUSY, IDLE, LOOKED, LOOKUP, PRIMARY_KEY, index
 from diagnose.hosts import host
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -26,7 +26,9 @@ SERVING = index("customer, created", name="orders_customer")
 
 def found(tables: dict[tuple[str, str], float], statement: dict[str, Any] = LOOKUP, **more: Any) -> Finding:
     rows = {"setting": [PRIMARY_KEY, SERVING]}
-    findings = diagnose(host(time=BUSY, statements=[statement], postgres=LOOKED | tables, extra=rows, **more)).findings
+    findings = diagnose(
+        host(**({"time": BUSY} | more), statements=[statement], postgres=LOOKED | tables, extra=rows)
+    ).findings
     assert "missing_index" not in {finding.cause for finding in findings}
     return next(finding for finding in findings if finding.cause == "index_not_used")
 
@@ -77,6 +79,25 @@ def test_an_aggregate_does_not_tell_how_many_rows_it_looked_at() -> None:
     counted = LOOKUP | {"text": "SELECT count(*) FROM orders WHERE customer = $1", "rows_per_s": 20.0}
     assert found(STALE, counted).confidence == 0.75
     assert found(FRESH, counted).confidence == 0.4
+
+
+COUNTED = SCANNING | {
+    "text": "SELECT count(*) FROM orders WHERE customer = $1",
+    "rows_per_s": 20.0,
+    "calls_per_s": 8.0,
+    "elapsed_s_per_s": 0.05,
+}
+GENERIC = {"plan_cache_mode": "force_generic_plan"}
+
+
+def test_an_aggregate_of_an_idle_server_is_judged_where_a_setting_forces_its_plan() -> None:
+    assert found(FRESH | HEAP, COUNTED, time=IDLE, settings=GENERIC).severity == "warning"
+
+
+def test_an_aggregate_of_an_idle_server_may_look_at_all_rows_for_good() -> None:
+    rows = {"setting": [PRIMARY_KEY, SERVING]}
+    seen = host(time=IDLE, statements=[COUNTED], postgres=LOOKED | FRESH | HEAP, extra=rows)
+    assert diagnose(seen).findings == ()
 
 
 def test_a_statement_that_wants_much_of_the_table_is_served_well_by_a_scan() -> None:

@@ -57,13 +57,15 @@ def index_not_used(case: Case) -> Iterator[Claim]:
     for_, against = weigh(_signs(case, scan))
     forbidden = [*_forbidden(case, scan), *_finds_no_others(scan)]
     explained = bool(for_ or forbidden)
+    if not explained and not case.worth_saying(scan.statement.share) and not scan.slows:
+        return  # an aggregate, which may look at all rows for good
     yield Claim(
         phrase("{:share of database} reads all of table {} although index {} is there", scan.statement.share,
                scan.table, scan.served.index.name),
         impact=scan.statement.share,
         confidence=_confidence(scan, explained=explained),
         # else the plan may well be right: nothing that was measured says otherwise
-        severity=severity(case, scan.statement.share, slowed=scan.slows) if explained else "note",
+        severity=severity(case, scan.statement.share, slowed=scan.slows or bool(forbidden)) if explained else "note",
         for_=[*evidence(scan), _index(scan), *forbidden, *for_],
         against=[*wants_much(scan), *against],
         not_measured=[THE_PLAN],
