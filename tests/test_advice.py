@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,8 +58,13 @@ OF_OTHERS = {
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
-def texts() -> Iterator[tuple[str, str]]:
+@cache
+def texts() -> Sequence[tuple[str, str]]:
     """Every text in the source with its place: messages, hints, advice, docstrings of causes and rules."""
+    return tuple(_texts())
+
+
+def _texts() -> Iterator[tuple[str, str]]:
     for kind in ("src/doctord/**/*.toml", "src/doctord/**/*.j2", "src/doctord/**/*.js", "native/**/src/**/*.rs"):
         for path in sorted(SOURCE.parents[1].glob(kind)):
             yield str(path.relative_to(SOURCE.parents[1])), path.read_text(encoding="utf-8")
@@ -68,8 +74,13 @@ def texts() -> Iterator[tuple[str, str]]:
                 yield f"{path.relative_to(SOURCE)}:{node.lineno}", node.value
 
 
-def shown() -> Iterator[tuple[str, str]]:
+@cache
+def shown() -> Sequence[tuple[str, str]]:
     """What users read: the layers that make words, without docstrings; advice of causes and rules; pages."""
+    return tuple(_shown())
+
+
+def _shown() -> Iterator[tuple[str, str]]:
     for path in sorted((SOURCE / "report").rglob("*.j2")):
         yield path.name, path.read_text(encoding="utf-8")
     for name, cause in CAUSES.items():

@@ -2,6 +2,7 @@
 
 import re
 import runpy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ def test_every_page_is_reached_from_the_readme() -> None:
 # Commands.
 
 
+@cache
 def commands() -> dict[str, TyperCommand]:
     """Every command by its words: `checkup`, `lab run`."""
     cli.load()

@@ -8,8 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from doctord.cli._command import command
-from doctord.cli._output import status
+from doctord.cli._command import command, status
 from doctord.errors import UserError
 
 

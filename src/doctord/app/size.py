@@ -55,8 +55,10 @@ def answer(
         watcher: Who is told how it goes on.
 
     Raises:
-        UserError: a figure is missing or wrong, or nothing can be read.
+        UserError: a figure is missing or wrong, nothing can be read, or both a source and this host are asked for.
     """
+    if live and source:
+        raise UserError("either this host now, or files or a lake", "leave out --live")
     written = {one: texts[name_of(one)] for one in question.inputs}
     told = {one: parse_amount(text, one) for one, text in written.items() if text is not None}
     seen: Measured | None = None

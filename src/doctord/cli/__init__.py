@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli._command import command
+from doctord.cli._command import command, show, status
+from doctord.report.progress import Terminal
 from doctord.streams import harmless_streams
 
-__all__ = ["app", "command", "load", "main"]
+__all__ = ["Terminal", "app", "command", "load", "main", "show", "status"]
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -1,8 +1,8 @@
-"""What makes a function a command, in one way for all.
+"""What makes a function a command, and how it says what was found, in one way for all.
 
 Its parameters are options and arguments of typer; one that is a dataclass of options stands for each of them. A refusal
 is printed on standard error with its hint, and ends with status 2; else what the function returns is the exit status,
-or null for 0.
+or null for 0: most return what `show` gives.
 """
 
 import functools
@@ -11,15 +11,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter, Signature
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import typer
 from typer.core import TyperArgument, TyperCommand
 
+from doctord.app.sources.hosts import Judged
 from doctord.errors import UserError
-from doctord.printable import note
+from doctord.printable import json_text, note
 
 Body = TypeVar("Body", bound=Callable[..., int | None])
+Found = TypeVar("Found", bound=Judged)
+Found_contra = TypeVar("Found_contra", contravariant=True)
 
 
 class _Command(TyperCommand):
@@ -77,3 +80,24 @@ def _refusals_said() -> Iterator[None]:
     except UserError as refusal:
         note(f"{refusal}\nhint: {refusal.hint}")
         raise typer.Exit(2) from refusal
+
+
+class Words(Protocol[Found_contra]):
+    """A module of `report/` that says what a use case found."""
+
+    def document(self, found: Found_contra, /) -> Any:  # noqa: ANN401 - whatever JSON takes
+        """The JSON document."""
+
+    def render(self, found: Found_contra, /) -> str:
+        """The same, to be read on a terminal."""
+
+
+def status(healthy: bool | None) -> int:
+    """The exit status: 0 where all is well, 1 where it is not, 2 where that cannot be told."""
+    return 2 if healthy is None else 0 if healthy else 1
+
+
+def show(found: Found, words: Words[Found], *, json: bool, alerts: str | None = None) -> int:
+    """Print what was found, as one JSON document or to be read, or alerts of it alone; the exit status."""
+    typer.echo(alerts or (json_text(words.document(found)) if json else words.render(found)))
+    return status(found.healthy)

@@ -1,23 +1,50 @@
-"""Options and arguments that several commands share: one word for one thing.
+"""Options and arguments that several commands share: one word for one thing, one metavar for one kind of thing.
 
-A dataclass here is a group of options that go together; `_command.py` makes options of it.
+A kind is called with the help, and with the option's words where these are not the parameter's name:
+`Annotated[str | None, moment("Up to this moment.", "--to")]`. A dataclass here is a group of options that go together;
+`_command.py` makes options of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from zoneinfo import available_timezones
 
 import typer
-
-from doctord.cli._kinds import argument, file, flag, in_lake, length, moment, name, server
 
 if TYPE_CHECKING:
     from doctord.analyse.capacity.whatif import Change
     from doctord.app.asked import Interval
     from doctord.app.source import Files, Recorded
     from doctord.read.source import ReadOptions
+
+
+def takes(metavar: str | None) -> Callable[..., Any]:
+    """The kind of options that take what the metavar says."""
+
+    def kind(text: str, *words: str, **more: Any) -> Any:  # noqa: ANN401 - what typer takes, and gives
+        return typer.Option(*words, metavar=metavar, help=text, **more)
+
+    return kind
+
+
+def argument(text: str, metavar: str = "PATH", **more: Any) -> Any:  # noqa: ANN401 - what typer takes, and gives
+    """The arguments of a command: most name files, folders or lakes."""
+    return typer.Argument(metavar=metavar, help=text, **more)
+
+
+flag: Final = takes(None)  # nothing, or one of the choices that its type names
+amount: Final = takes("SIZE")
+file: Final = takes("FILE")
+folder: Final = takes("DIR")
+in_lake: Final = takes("LAKE")
+length: Final = takes("LENGTH")
+moment: Final = takes("MOMENT")
+name: Final = takes("NAME")
+number: Final = takes("N")
+process: Final = takes("PID")
+server: Final = takes("DSN")
 
 Json = Annotated[bool, flag("Print one JSON document.", "--json")]
 Html = Annotated[Path | None, file("Write an HTML report as well.")]
@@ -33,7 +60,6 @@ Horizon = Annotated[str, length("How far to look ahead.")]
 Figures = Annotated[Path | None, file("More figures, in TOML.")]
 Thresholds = Annotated[Path | None, file("Thresholds and service levels, in TOML (default: Doctor D's own).")]
 Until = Annotated[str | None, moment("End, likewise; else now, or the last row of files.", "--to")]
-
 Alert = Annotated[Literal["prometheus", "alertmanager"] | None, flag("Print alerts in this form instead.")]
 
 
@@ -66,10 +92,7 @@ class OfFiles:
         str | None,
         name("Time zone of files that do not say theirs: Europe/Paris, +02:00.", autocompletion=zones_like),
     ] = None
-    day: Annotated[
-        str | None,
-        typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20."),
-    ] = None
+    day: Annotated[str | None, takes("DATE")("Date of the first time of day in files without one: 2026-11-20.")] = None
     every: Annotated[str | None, length("Time between two reports in files that tell no times: 5s.")] = None
     unit: Annotated[str | None, length("What 1 stands for in latencies without a unit: 1us, 10ms.")] = None
     verbose: Annotated[bool, flag("Name each file that cannot be used.", "-v", "--verbose")] = False
@@ -89,7 +112,7 @@ class Measured:
     lake: Lake = None
     host: HostNamed = None
 
-    def source(self, files: OfFiles | None = None) -> "Files | Recorded":
+    def source(self, files: OfFiles) -> "Files | Recorded":
         """Where the measurements come from.
 
         Raises:
@@ -97,23 +120,16 @@ class Measured:
         """
         from doctord.app.source import source_of
 
-        return source_of(self.paths or [], self.lake, (files or OfFiles()).options(), self.host)
+        return source_of(self.paths or [], self.lake, files.options(), self.host)
 
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
     """Growth, steps and additions that the history cannot know of."""
 
-    growth: Annotated[
-        str | None, typer.Option(metavar="PERCENT", help="What if there were so much more from now on: 20%.")
-    ] = None
-    step: Annotated[
-        list[str] | None,
-        typer.Option("--step", metavar="'DATE PERCENT'", help="What if, from then on: '2027-01-01 +30%'."),
-    ] = None
-    add: Annotated[
-        list[str] | None, typer.Option(metavar="'SIZE to NAME'", help="What if space is taken: '40GiB to users'.")
-    ] = None
+    growth: Annotated[str | None, takes("PERCENT")("What if there were so much more from now on: 20%.")] = None
+    step: Annotated[list[str] | None, takes("'DATE PERCENT'")("What if, from then on: '2027-01-01 +30%'.")] = None
+    add: Annotated[list[str] | None, takes("'SIZE to NAME'")("What if space is taken: '40GiB to users'.")] = None
 
     def changes(self) -> "Sequence[Change]":
         """The same, read.

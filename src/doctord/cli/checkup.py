@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 from doctord.app.watcher import SILENT
-from doctord.cli import app, command
-from doctord.cli._kinds import flag, in_lake, length
-from doctord.cli._output import Terminal, check_writable, show, write
-from doctord.cli.arguments import Databases, Dsns, Html, Json, Probe
+from doctord.cli import Terminal, app, command, show
+from doctord.cli.arguments import Databases, Dsns, Html, Json, Probe, flag, in_lake, length
+from doctord.report.files import check_writable, write
 from doctord.units import parse_wait
 
 

@@ -1,8 +1,8 @@
 """`doctord diagnose`: the same verdict on what was recorded, or on the files that other tools left."""
 
-from doctord.cli import app, command
-from doctord.cli._output import Terminal, check_writable, show, write
+from doctord.cli import Terminal, app, command, show
 from doctord.cli.arguments import Html, Json, Measured, OfFiles, Past, When
+from doctord.report.files import check_writable, write
 
 
 @command(app)

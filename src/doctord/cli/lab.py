@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from doctord.cli import app, command
-from doctord.cli._kinds import argument, flag, folder, in_lake, length, number
-from doctord.cli._output import Terminal, show
-from doctord.cli.arguments import Json
+from doctord.cli import Terminal, app, command, show
+from doctord.cli.arguments import Json, argument, flag, folder, in_lake, length, number
 from doctord.printable import json_text, log_to_standard_error
 from doctord.units import parse_duration
 

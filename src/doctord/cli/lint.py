@@ -5,10 +5,8 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app, command
-from doctord.cli._kinds import argument, file, flag, folder, in_lake, number, server
-from doctord.cli._output import Terminal, status
-from doctord.cli.arguments import Json, OfFiles, When
+from doctord.cli import Terminal, app, command, status
+from doctord.cli.arguments import Json, OfFiles, When, argument, file, flag, folder, in_lake, number, server
 from doctord.errors import UserError
 
 

@@ -5,10 +5,8 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app, command
-from doctord.cli._kinds import argument, flag, in_lake
-from doctord.cli._output import Terminal
-from doctord.cli.arguments import Json, OfFiles
+from doctord.cli import Terminal, app, command
+from doctord.cli.arguments import Json, OfFiles, argument, flag, in_lake
 from doctord.errors import UserError
 from doctord.printable import json_text
 

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
-from doctord.cli._kinds import amount, flag, in_lake, length, name
-from doctord.cli.arguments import Databases, Dsns, Figures, Probe
+from doctord.cli.arguments import Databases, Dsns, Figures, Probe, amount, flag, in_lake, length, name
 from doctord.units import parse_size, parse_wait
 
 

@@ -3,18 +3,15 @@
 import sys
 from typing import Annotated
 
-import typer
-
 from doctord.cli import app, command
-from doctord.cli._kinds import flag
-from doctord.cli.arguments import Json, Lake
+from doctord.cli.arguments import Json, Lake, argument, flag
 from doctord.printable import note
 
 
 @command(app)
 def sql(
     *,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="One SELECT, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN.")],
+    query: Annotated[str, argument("One SELECT, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN.", "QUERY")],
     lake: Lake = None,
     json: Json = False,
     csv: Annotated[bool, flag("Print CSV with a header.", "--csv")] = False,

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from doctord.cli import app, command
-from doctord.cli._kinds import amount, argument, file, flag, length, process
-from doctord.cli._output import Terminal, check_writable, show, write
-from doctord.cli.arguments import Json
+from doctord.cli import Terminal, app, command, show
+from doctord.cli.arguments import Json, amount, argument, file, flag, length, process
 from doctord.errors import UserError
+from doctord.report.files import check_writable, write_all
 from doctord.units import parse_size, parse_wait
 
 
@@ -57,6 +56,5 @@ def trace(
     from doctord.report.trace.files import contents
 
     found = examined(traced, before)
-    for path, content in contents((html, svg, folded), found.trace, found.diagnosis, found.comparison):
-        write(path, content)
+    write_all(contents((html, svg, folded), found.trace, found.diagnosis, found.comparison))
     return show(found, words, json=json)

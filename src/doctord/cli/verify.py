@@ -2,8 +2,7 @@
 
 import typer
 
-from doctord.cli import app, command
-from doctord.cli._output import Terminal, show
+from doctord.cli import Terminal, app, command, show
 from doctord.cli.arguments import Json, LakeNamed
 
 

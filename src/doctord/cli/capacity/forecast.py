@@ -3,12 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from doctord.cli import app, command
-from doctord.cli._kinds import flag
-from doctord.cli._output import Terminal, show, status
-from doctord.cli.arguments import Alert, Horizon, Json, Measured, OfFiles, Thresholds, WhatIf
+from doctord.cli import Terminal, app, command, show
+from doctord.cli.arguments import Alert, Horizon, Json, Measured, OfFiles, Thresholds, WhatIf, flag, takes
 from doctord.errors import UserError
 from doctord.units import parse_duration
 
@@ -23,9 +19,7 @@ def forecast(
     saturation: Annotated[
         bool, flag("How far CPUs, disks and databases are from saturation, by queueing.", "--saturation")
     ] = False,
-    scaling: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Users and throughput of a load test: where it peaks.")
-    ] = None,
+    scaling: Annotated[Path | None, takes("CSV")("Users and throughput of a load test: where it peaks.")] = None,
     files: OfFiles,
     alert: Alert = None,
     json: Json = False,
@@ -49,7 +43,4 @@ def forecast(
         held = saturating.saturated(looked_at, thresholds, horizon_s, changes, Terminal(), points=scaling)
         return show(held, words_of_saturation, json=json)
     found = forecasting.forecast(source, thresholds, horizon_s, changes, Terminal())
-    if not alert:
-        return show(found, words, json=json)
-    typer.echo(forecasting.alerts(found, alert))
-    return status(found.healthy)
+    return show(found, words, json=json, alerts=forecasting.alerts(found, alert) if alert else None)

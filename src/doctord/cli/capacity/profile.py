@@ -2,10 +2,8 @@
 
 from typing import Annotated
 
-from doctord.cli import app, command
-from doctord.cli._kinds import flag, moment
-from doctord.cli._output import Terminal, show
-from doctord.cli.arguments import Figures, Json, Measured, OfFiles, Thresholds
+from doctord.cli import Terminal, app, command, show
+from doctord.cli.arguments import Figures, Json, Measured, OfFiles, Thresholds, flag, moment
 from doctord.moments import asked_moment
 
 

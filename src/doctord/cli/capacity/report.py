@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from doctord.cli import app, command
-from doctord.cli._kinds import file, flag
-from doctord.cli._output import Terminal, check_writable, status, write
-from doctord.cli.arguments import Horizon, Json, Measured, OfFiles, Past, Thresholds, WhatIf, When
+from doctord.cli import Terminal, app, command, status
+from doctord.cli.arguments import Horizon, Json, Measured, OfFiles, Past, Thresholds, WhatIf, When, file, flag
 from doctord.errors import UserError
 from doctord.printable import for_output, json_text
+from doctord.report.files import check_writable, write
 from doctord.units import parse_duration
 
 if TYPE_CHECKING:

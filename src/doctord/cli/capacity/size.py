@@ -9,10 +9,8 @@ import typer
 
 from doctord.analyse.sizing.question import Input, Question
 from doctord.analyse.sizing.questions import QUESTIONS
-from doctord.cli import app, command
-from doctord.cli._kinds import argument, flag
-from doctord.cli._output import Terminal, show
-from doctord.cli.arguments import Db, HostNamed, Json, Lake, Measured, OfFiles, When
+from doctord.cli import Terminal, app, command, show
+from doctord.cli.arguments import Db, HostNamed, Json, Lake, Measured, OfFiles, When, argument, flag
 from doctord.errors import UserError
 
 size = typer.Typer(no_args_is_help=True, help="Say what settings should be, and show the arithmetic.")
@@ -42,8 +40,6 @@ def _command(question: Question) -> Callable[..., int]:
         from doctord.report import sizing as words
 
         source = Measured(paths, lake, host).source(files)
-        if live and (paths or lake):
-            raise UserError("either this host now, or files or a lake", "leave out --live")
         if host and not (paths or lake):
             raise UserError("--host is one of files or of a lake, and none is named", "name them: --lake LAKE")
         used = source if paths or lake else None

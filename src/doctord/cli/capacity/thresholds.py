@@ -5,12 +5,11 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app, command
-from doctord.cli._kinds import file, length, moment
-from doctord.cli._output import Terminal, show, status, write
-from doctord.cli.arguments import Alert, Json, Measured, OfFiles, Thresholds, Until, When
+from doctord.cli import Terminal, app, command, show
+from doctord.cli.arguments import Alert, Json, Measured, OfFiles, Thresholds, Until, When, file, length, moment
 from doctord.errors import UserError
 from doctord.printable import note
+from doctord.report.files import write
 from doctord.units import parse_duration
 
 thresholds = typer.Typer(no_args_is_help=True, help="Set limits while all is well, and see who violates them.")
@@ -38,10 +37,7 @@ def check(
     from doctord.report.capacity import thresholds as words
 
     found = checking.check(measured.source(files), When(since, until).interval(), thresholds, Terminal())
-    if not alert:
-        return show(found, words, json=json)
-    typer.echo(checking.alerts(found, alert))
-    return status(found.healthy)
+    return show(found, words, json=json, alerts=checking.alerts(found, alert) if alert else None)
 
 
 @command(thresholds)

@@ -1,21 +1,16 @@
-"""What the commands on latency maps share: their options, and how a map is printed and written."""
+"""Options that the commands on latency maps share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
-from doctord.cli._kinds import argument, file, flag, length, moment, name, number
-from doctord.cli._output import Terminal, check_writable, write
-from doctord.cli.arguments import Db, HostNamed, OfFiles
+from doctord.cli import Terminal
+from doctord.cli.arguments import Db, HostNamed, OfFiles, argument, file, flag, length, moment, name, number
+from doctord.report.files import check_writable
 from doctord.units import parse_duration
 
 if TYPE_CHECKING:
-    from doctord.analyse.latency.map import LatencyMap
     from doctord.app.maps.recorded import Wanted
     from doctord.dataset.dataset import Dataset
     from doctord.report.map.view import View
@@ -97,41 +92,11 @@ class Pictures:
     svg: Annotated[Path | None, file("Write the maps as a picture.")] = None
     png: Annotated[Path | None, file("Write the maps as a picture.")] = None
 
-    def check(self) -> None:
-        """Refuse what could not be written in the end, before anybody waits for it."""
+    def files(self) -> Sequence[Path | None]:
+        """The same, in this order.
+
+        Raises:
+            UserError: one of them could not be written in the end, and nobody should wait for it.
+        """
         check_writable(self.html, self.svg, self.png)
-
-    def write(
-        self, view: "View", maps: "Callable[[int], Sequence[LatencyMap]]", compare_at: datetime | None = None
-    ) -> None:
-        """Write what was asked for: see `report.map_files.contents`."""
-        from doctord.report.map.files import contents
-
-        for path, content in contents((self.html, self.svg, self.png), view, maps, compare_at):
-            write(path, content)
-
-
-def show(drawn: "LatencyMap", view: "View", compare_at: datetime | None = None, *, json: bool) -> None:
-    """Print a map, what can be read from it, and what differs after a moment."""
-    from doctord.report.map import printed as map_printed
-    from doctord.report.map.document import document
-
-    typer.echo(
-        dumps(document(drawn, compare_at), allow_nan=False) if json else map_printed.render(drawn, view, compare_at)
-    )
-
-
-def draw(
-    wanted: "Wanted",
-    dataset: "Dataset",
-    view: "View",
-    pictures: Pictures,
-    compare_at: datetime | None = None,
-    *,
-    json: bool,
-) -> None:
-    """Draw latencies: write what was asked for, and print the map of the subject, or of that with most waits."""
-    from doctord.report.map.printed import room
-
-    pictures.write(view, lambda columns: wanted.maps_of(dataset, columns), compare_at)
-    show(wanted.map_of(dataset, None if json else room(view)), view, compare_at, json=json)
+        return self.html, self.svg, self.png

@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app, command
-from doctord.cli._kinds import moment, number
-from doctord.cli._output import Terminal
-from doctord.cli.arguments import Json
-from doctord.cli.maps._options import HtmlPage, Kept, List, Look, Pictures, draw, show
+from doctord.cli import Terminal, app, command
+from doctord.cli.arguments import Json, moment, number
+from doctord.cli.maps._options import HtmlPage, Kept, List, Look, Pictures
 from doctord.errors import UserError
 from doctord.moments import asked_moment
+from doctord.report.files import write_all
 
 
 @command(app, "map")
@@ -35,10 +34,11 @@ def map_kept(
     from doctord.app.maps.recorded import by_waits
     from doctord.read.source import STANDARD_INPUT
     from doctord.report.map import subjects as map_subjects
+    from doctord.report.map.files import contents
     from doctord.report.map.full_screen import watch
+    from doctord.report.map.printed import room, written
 
-    view, wanted = look.view(), kept.wanted()
-    pictures.check()
+    view, wanted, files = look.view(), kept.wanted(), pictures.files()
     if list_:
         known = by_waits(kept.dataset())
         typer.echo(dumps(map_subjects.records(known), allow_nan=False) if json else map_subjects.recorded(known))
@@ -46,10 +46,13 @@ def map_kept(
         with from_pipe(kept.subject, kept.options()) as growing:
             watch(growing, view, "PIPE")
             drawn = growing.feed.map_of()
-        pictures.write(view, lambda _: [drawn])
-        show(drawn, view, json=False)
+        write_all(contents(files, view, lambda _: [drawn]))
+        typer.echo(written(drawn, view))
     else:
-        draw(wanted, kept.dataset(), view, pictures, json=json)
+        dataset = kept.dataset()
+        write_all(contents(files, view, lambda columns: wanted.maps_of(dataset, columns)))
+        drawn = wanted.map_of(dataset, None if json else room(view))
+        typer.echo(written(drawn, view, json=json))
 
 
 @command(app, "map-compare")
@@ -66,11 +69,15 @@ def compare(
     Exit status: 0 compared, 2 there is nothing to compare, or a wrong option.
     """
     from doctord.app.asked import placed
+    from doctord.report.map.files import contents
+    from doctord.report.map.printed import room, written
 
-    view, wanted, asked, page = look.view(), kept.wanted(), asked_moment(at), Pictures(html)
-    page.check()
+    view, wanted, asked, files = look.view(), kept.wanted(), asked_moment(at), Pictures(html).files()
     dataset = kept.dataset()
-    draw(wanted, dataset, view, page, placed(asked, dataset.until, Terminal()), json=json)
+    parted = placed(asked, dataset.until, Terminal())
+    write_all(contents(files, view, lambda columns: wanted.maps_of(dataset, columns), parted))
+    drawn = wanted.map_of(dataset, None if json else room(view))
+    typer.echo(written(drawn, view, parted, json=json))
 
 
 @command(app, "map-replay")
@@ -86,14 +93,14 @@ def replay(
     """
     from doctord.app.maps.replay import Replay
     from doctord.report.map.full_screen import has_terminal, watch
-    from doctord.report.map.printed import room
+    from doctord.report.map.printed import room, written
 
     view, wanted = look.view(), kept.wanted()
     if not has_terminal():
         raise UserError("a replay needs a terminal", "doctord map prints the map")
     drawn = wanted.map_of(kept.dataset(), room(view))
     watch(Replay(drawn, speed), view, f"REPLAY x{speed:g}")
-    show(drawn, view, json=False)
+    typer.echo(written(drawn, view))
 
 
 @command(app, "map-export")

@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app, command
-from doctord.cli._kinds import in_lake, length, process, server
-from doctord.cli._output import Terminal
-from doctord.cli.arguments import Json
-from doctord.cli.maps._options import List, Look, Pictures, Subject, show
+from doctord.cli import Terminal, app, command
+from doctord.cli.arguments import Json, in_lake, length, process, server
+from doctord.cli.maps._options import List, Look, Pictures, Subject
 from doctord.errors import UserError
 from doctord.printable import json_text
+from doctord.report.files import write_all
 from doctord.units import parse_duration, parse_wait
 
 
@@ -41,10 +40,11 @@ def live(
     from doctord.collect.core.database import Wanted
     from doctord.collect.live import live_subjects
     from doctord.report.map import subjects as map_subjects
+    from doctord.report.map.files import contents
     from doctord.report.map.full_screen import has_terminal, watch
+    from doctord.report.map.printed import written
 
-    view, seconds = look.view(), parse_wait(for_) if for_ else None
-    pictures.check()
+    view, seconds, files = look.view(), parse_wait(for_) if for_ else None, pictures.files()
     if list_:
         known = list(live_subjects())
         typer.echo(json_text(map_subjects.records(known)) if json else map_subjects.live(known))
@@ -59,5 +59,5 @@ def live(
         else:
             growing.wait()
     drawn = growing.feed.map_of()
-    pictures.write(view, lambda _: [drawn])
-    show(drawn, view, json=json)
+    write_all(contents(files, view, lambda _: [drawn]))
+    typer.echo(written(drawn, view, json=json))

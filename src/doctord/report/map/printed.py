@@ -3,12 +3,14 @@
 import os
 import sys
 from datetime import datetime
+from json import dumps
 
 from doctord.analyse.latency.map import LatencyMap
 from doctord.report.lines import hanging
 from doctord.report.map import reading
 from doctord.report.map.cells import Colours
 from doctord.report.map.difference import compared, sentences
+from doctord.report.map.document import document
 from doctord.report.map.terminal import BESIDE_COLUMNS, BESIDE_ROWS, frame
 from doctord.report.map.view import View
 
@@ -46,3 +48,8 @@ def render(drawn: LatencyMap, view: View, compare_at: datetime | None = None) ->
         for line in hanging("* ", sentence, size(view)[0])
     ]
     return "\n".join([*frame(drawn, view, size(view), colours()).lines, *said])
+
+
+def written(drawn: LatencyMap, view: View, compare_at: datetime | None = None, *, json: bool = False) -> str:
+    """The same, or as one JSON document: docs/reference/map.md."""
+    return dumps(document(drawn, compare_at), allow_nan=False) if json else render(drawn, view, compare_at)
