@@ -1,4 +1,8 @@
-from doctord.lab.fault import all_faults
+import inspect
+import sys
+
+from doctord.lab.dose import INTENSITIES
+from doctord.lab.fault import ONE, Fault, all_faults
 
 
 def test_each_required_fault_expects_its_cause() -> None:
@@ -59,6 +63,25 @@ def test_each_required_fault_expects_its_cause() -> None:
         "small_listener": None,
         "staying_process": None,
     }
+
+
+def test_each_fault_with_a_cause_comes_in_three_intensities_but_what_is_there_or_not() -> None:
+    faults = all_faults().values()
+    assert {fault.name for fault in faults if fault.cause and fault.intensities != INTENSITIES} == {
+        "synchronous_standby_missing"
+    }
+    assert {fault.intensities for fault in faults if not fault.cause} == {ONE}
+
+
+def test_a_fault_asks_for_its_amount_where_it_comes_in_several() -> None:
+    for fault in all_faults().values():
+        assert ("dose.of(" in _source(fault)) is (fault.intensities == INTENSITIES), fault.name
+
+
+def _source(fault: Fault) -> str:
+    module = inspect.getmodule(inspect.unwrap(fault.inject))
+    assert module is not None
+    return inspect.getsource(getattr(sys.modules[module.__name__], fault.name))
 
 
 def test_only_faults_of_control_groups_devices_and_the_kernel_need_root() -> None:

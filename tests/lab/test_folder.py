@@ -1,5 +1,6 @@
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,17 @@ def test_sweep_removes_only_folders_whose_owner_is_gone(tmp_path: Path) -> None:
         folder.mkdir()
     sweep()
     assert [folder.exists() for folder in (stale, living, other)] == [False, True, True]
+
+
+def test_labs_that_sweep_at_the_same_time_do_not_disturb_each_other(tmp_path: Path) -> None:
+    for number in range(10):
+        stale = tmp_path / f"doctord-lab-{_gone()}-{number}"
+        stale.mkdir()
+        for file in range(50):
+            (stale / str(file)).touch()
+    with ThreadPoolExecutor(4) as labs:
+        list(labs.map(lambda _: sweep(), range(4)))
+    assert list(tmp_path.iterdir()) == []
 
 
 def _gone() -> int:

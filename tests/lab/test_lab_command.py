@@ -28,6 +28,20 @@ def test_an_unknown_fault_is_refused_with_the_nearest_name() -> None:
     assert "did you mean row_lock_convoy?" in result.stderr
 
 
+def test_list_as_json_holds_the_intensities() -> None:
+    result = CliRunner().invoke(app, ["lab", "list", "--json"])
+    faults = {fault["fault"]: fault["intensities"] for fault in json.loads(result.stdout)}
+    assert faults["row_lock_convoy"] == ["mild", "moderate", "severe"]
+    assert faults["none"] == ["moderate"]
+
+
+def test_an_intensity_that_a_fault_does_not_come_in_is_refused() -> None:
+    result = CliRunner().invoke(app, ["lab", "run", "synchronous_standby_missing", "--intensity", "mild"])
+    assert result.exit_code == 2
+    assert "there is no mild synchronous_standby_missing" in result.stderr
+    assert "hint: it comes as moderate" in result.stderr
+
+
 def test_a_wrong_folder_of_programs_is_refused() -> None:
     result = CliRunner().invoke(app, ["lab", "run", "none", "--bin-dir", "/proc"])
     assert result.exit_code == 2

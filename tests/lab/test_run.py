@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from doctord.lab.dose import Dose
+from doctord.lab.effect import Effect
 from doctord.lab.fault import Fault, all_faults
 from doctord.lab.run import run
 from doctord.lab.server import PrivateServer
@@ -29,6 +31,7 @@ def test_the_healthy_run_reaches_its_pace_and_leaves_nothing_behind() -> None:
 
     outcome = run(all_faults()["none"], look)
     assert outcome.skipped is None
+    assert outcome.effect is None
     assert outcome.before is not None
     assert 30 < outcome.before.tps < 140
     assert not seen[0].folder.exists()
@@ -50,11 +53,19 @@ def test_an_exception_in_the_look_leaves_nothing_behind() -> None:
 
 def test_the_check_up_names_the_injected_fault_first() -> None:
     command = [Path(sys.executable).with_name("doctord"), "lab", "run", "row_lock_convoy", "--for", "5s"]
+    command += ["--intensity", "severe"]
     ended = subprocess.run([*command, "--diagnose", "--json"], capture_output=True, text=True, check=False)
     document = json.loads(ended.stdout)
     assert (document["first_cause"], document["correct"], document["skipped"]) == ("row_locks", True, None)
     assert document["diagnosis"]["findings"][0]["cause"] == "row_locks"
+    assert (document["intensity"], document["effect"]["found"]) == ("severe", True)
+    assert document["effect"]["what"].endswith("of the light load")
     assert ended.returncode == 1
+
+
+def test_a_fault_whose_effect_the_light_load_does_not_feel_names_a_figure() -> None:
+    outcome = run(all_faults()["clients_do_not_take_results"], lambda _server: time.sleep(1), dose=Dose(1, "mild"))
+    assert outcome.effect == Effect("sessions that wait for their client", "sessions", 0.0, 2.0, 1.0, found=True)
 
 
 @pytest.mark.root

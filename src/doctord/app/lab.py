@@ -14,6 +14,7 @@ from doctord.diagnose import engine
 from doctord.diagnose.finding import Diagnosis
 from doctord.errors import UserError
 from doctord.lab import run as lab
+from doctord.lab.dose import MODERATE, Dose
 from doctord.lab.fault import Fault, all_faults
 from doctord.lab.run import Outcome
 from doctord.lab.server import PrivateServer
@@ -94,7 +95,7 @@ def try_fault(
     seconds: float,
     invite: Callable[[PrivateServer], None] | None = None,
     *,
-    seed: int = 1,
+    dose: Dose = MODERATE,
     load: Load = "tpcb",
     bin_dir: Path | None = None,
     keep: bool = False,
@@ -107,7 +108,7 @@ def try_fault(
         fault: The fault.
         seconds: How long it lasts, once it bites.
         invite: Is told of the server, and then time goes by for somebody to look; null has it diagnosed instead.
-        seed: For everything random in the load.
+        dose: How much of it, and the seed of everything random in the load.
         load: The light load.
         bin_dir: Folder of PostgreSQL's programs; null: the newest found.
         keep: Whether the server's folder, with its logs, stays.
@@ -115,8 +116,11 @@ def try_fault(
         watcher: Who is told how it goes on.
 
     Raises:
-        UserError: there is no usable PostgreSQL, it does not start, or the lake cannot be written.
+        UserError: the fault does not come in that intensity, there is no usable PostgreSQL, it does not start, or the
+            lake cannot be written.
     """
+    if dose.intensity not in fault.intensities:
+        raise UserError(f"there is no {dose.intensity} {fault.name}", f"it comes as {', '.join(fault.intensities)}")
 
     def look(server: PrivateServer) -> Diagnosis | None:
         if invite is None:
@@ -129,4 +133,4 @@ def try_fault(
         time.sleep(seconds)
         return None
 
-    return Tried(lab.run(fault, look, seed=seed, load=load, bin_dir=bin_dir, keep=keep))
+    return Tried(lab.run(fault, look, dose=dose, load=load, bin_dir=bin_dir, keep=keep))

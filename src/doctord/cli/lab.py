@@ -44,6 +44,7 @@ def run_fault(
     for_: Annotated[str, length("How long the fault lasts, once it bites.", "--for")] = "20s",
     bin_dir: Annotated[Path | None, folder("Folder of PostgreSQL's programs.")] = None,
     load: Annotated[Literal["tpcb", "orders"], flag("The light load: pgbench's own, or order entry.")] = "tpcb",
+    intensity: Annotated[Literal["mild", "moderate", "severe"], flag("How much of the fault.")] = "moderate",
     seed: Annotated[int, number("For everything random in the load.", min=0)] = 1,
     diagnose: Annotated[bool, flag("Run the check-up against the server.", "--diagnose")] = False,
     lake: Annotated[Path | None, in_lake("Keep what the check-up measured here.")] = None,
@@ -58,6 +59,7 @@ def run_fault(
     something, 2 the server cannot be started, or a wrong option.
     """
     from doctord.app.lab import fault_named, try_fault
+    from doctord.lab.dose import Dose
     from doctord.report import lab as words
 
     log_to_standard_error("doctord: %(message)s", logging.INFO)
@@ -66,8 +68,8 @@ def run_fault(
     def invite(server: "PrivateServer") -> None:
         typer.echo(words.invitation(fault, server, seconds, keep=keep), err=True)
 
-    asked = None if diagnose else invite
+    asked, dose = None if diagnose else invite, Dose(seed, intensity)
     tried = try_fault(
-        fault, seconds, asked, seed=seed, load=load, bin_dir=bin_dir, keep=keep, lake=lake, watcher=Terminal()
+        fault, seconds, asked, dose=dose, load=load, bin_dir=bin_dir, keep=keep, lake=lake, watcher=Terminal()
     )
     return show(tried, words, json=json)

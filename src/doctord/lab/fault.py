@@ -10,26 +10,34 @@ from typing import Final
 
 from doctord.lab import faults
 from doctord.lab.cgroup import Controller
+from doctord.lab.dose import INTENSITIES, Dose, Intensity
+from doctord.lab.effect import Figure
 from doctord.lab.server import PrivateServer
 
-Injection = Callable[[PrivateServer, int], Iterator[None]]
+Injection = Callable[[PrivateServer, Dose], Iterator[None]]
+
+ONE: Final[tuple[Intensity, ...]] = ("moderate",)
+"""The intensities of what is there or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One fault: how it is injected, and which cause a diagnosis has to name first.
 
-    `inject` gets the running server and a seed; while its context lasts, the fault does. `cause` is the identifier of
-    the cause, null when there is nothing to find. `controller` is what the server's own control group has to offer,
-    which needs root; `needs_root` says that the fault does for another reason. `settings` and `scale` are those of the
-    server and of pgbench's tables. `warm_up_s` is how long the fault takes to bite. `restarts_load` says that the light
-    load begins anew when the server has ended its sessions.
+    `inject` gets the running server and the dose; while its context lasts, the fault does. `cause` is the identifier of
+    the cause, null when there is nothing to find. `intensities` are those that it can be injected in. `effect` is the
+    figure that shows what the service loses, null when the light load does. `controller` is what the server's own
+    control group has to offer, which needs root; `needs_root` says that the fault does for another reason. `settings`
+    and `scale` are those of the server and of pgbench's tables. `warm_up_s` is how long the fault takes to bite.
+    `restarts_load` says that the light load begins anew when the server has ended its sessions.
     """
 
     name: str
     description: str
     cause: str | None
-    inject: Callable[[PrivateServer, int], AbstractContextManager[None]]
+    inject: Callable[[PrivateServer, Dose], AbstractContextManager[None]]
+    intensities: tuple[Intensity, ...] = ONE
+    effect: Figure | None = None
     controller: Controller | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     scale: int = 10
@@ -49,6 +57,8 @@ _known: Final[dict[str, Fault]] = {}
 def fault(
     cause: str | None,
     *,
+    intensities: tuple[Intensity, ...] | None = None,
+    effect: Figure | None = None,
     controller: Controller | None = None,
     settings: Mapping[str, str] | None = None,
     scale: int = 10,
@@ -56,7 +66,10 @@ def fault(
     needs_root: bool = False,
     restarts_load: bool = False,
 ) -> Callable[[Injection], Injection]:
-    """Register a generator function as a fault: name and docstring are the fault's, which lasts while it yields."""
+    """Register a generator function as a fault: name and docstring are the fault's, which lasts while it yields.
+
+    One that has a cause comes in all intensities, and one that has none in one, unless it says `intensities`.
+    """
 
     def register(injection: Injection) -> Injection:
         name, description = injection.__name__, inspect.getdoc(injection) or ""
@@ -67,6 +80,8 @@ def fault(
             description,
             cause,
             inject,
+            intensities or (INTENSITIES if cause else ONE),
+            effect,
             controller,
             settings or {},
             scale,

@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from doctord.lab.errors import LabError
@@ -29,12 +29,13 @@ def is_stale(name: str) -> bool:
 
 
 def sweep() -> None:
-    """Remove the folders of labs that were killed before they could do so."""
+    """Remove the folders of labs that were killed before they could do so; several labs may at the same time."""
     for folder in _parent().glob(f"{PREFIX}*"):
-        ours = folder.is_dir() and not folder.is_symlink() and folder.stat().st_uid in _our_uids()
-        if ours and is_stale(folder.name) and not (folder / _KEEP).exists():
-            log.info("removing %s, left behind by a lab that was killed", folder)
-            shutil.rmtree(folder)
+        with suppress(FileNotFoundError):  # another lab was first
+            ours = folder.is_dir() and not folder.is_symlink() and folder.stat().st_uid in _our_uids()
+            if ours and is_stale(folder.name) and not (folder / _KEEP).exists():
+                log.info("removing %s, left behind by a lab that was killed", folder)
+                shutil.rmtree(folder.rename(folder.with_name(f"{PREFIX}{os.getpid()}-of-{folder.name}")))
 
 
 @contextmanager

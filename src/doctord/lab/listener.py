@@ -63,6 +63,16 @@ def listener(
             yield Listening(port, server.pid)
 
 
+def served_s(folder: Path) -> float | None:
+    """How long a client of the listener whose logs are in that folder waits to be served; null where none is."""
+    log = folder / "listener.log"
+    if not log.exists():
+        return None
+    began = time.monotonic()
+    _visit(int(log.read_text().splitlines()[0]))
+    return time.monotonic() - began
+
+
 def _port(server: subprocess.Popen[bytes], log: Path) -> int:
     """The port that the server has taken, once it listens."""
     deadline = time.monotonic() + _STARTS_S

@@ -11,6 +11,8 @@ from typing import Generic, TypeVar
 
 from doctord.lab import cgroup, folder
 from doctord.lab.binaries import find_binaries
+from doctord.lab.dose import MODERATE, Dose
+from doctord.lab.effect import Effect, effect_on_figure, effect_on_load
 from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import Fault
 from doctord.lab.processes import orderly_end
@@ -31,13 +33,16 @@ Seen = TypeVar("Seen")
 class Outcome(Generic[Seen]):
     """What came of a run: the pace of the light load before and during the fault, and what who looked saw.
 
-    `skipped` says why the fault could not be injected here; everything else is null then.
+    `skipped` says why the fault could not be injected here; everything else is null then. `effect` is what the
+    injection took from the service, null too where it could not be measured, or there is nothing to be lost.
     """
 
     fault: Fault
+    dose: Dose
     skipped: str | None = None
     before: Pace | None = None
     during: Pace | None = None
+    effect: Effect | None = None
     seen: Seen | None = None
 
 
@@ -45,7 +50,7 @@ def run(
     fault: Fault,
     look: Callable[[PrivateServer], Seen],
     *,
-    seed: int = 1,
+    dose: Dose = MODERATE,
     load: Load = "tpcb",
     bin_dir: Path | None = None,
     keep: bool = False,
@@ -57,7 +62,7 @@ def run(
     Args:
         fault: the fault.
         look: is called with the server while the fault lasts; the outcome holds what it returns.
-        seed: for everything random in the load.
+        dose: how much of it, and the seed of everything random in the load.
         load: the light load.
         bin_dir: folder of PostgreSQL's programs; null: the newest found.
         keep: whether the server's folder, with its logs, stays.
@@ -66,19 +71,19 @@ def run(
         LabError: there is no usable PostgreSQL, or it does not start.
     """
     if fault.needs_root and os.geteuid() != 0:
-        return Outcome(fault, skipped="it limits the server's control group, which needs root")
+        return Outcome(fault, dose, skipped="it limits the server's control group, which needs root")
     binaries = find_binaries(bin_dir)
     with orderly_end():
         folder.sweep()
         cgroup.sweep()
         try:
-            return _run(fault, look, seed, load, binaries, keep=keep)
+            return _run(fault, look, dose, load, binaries, keep=keep)
         except UnavailableError as reason:
-            return Outcome(fault, skipped=str(reason))
+            return Outcome(fault, dose, skipped=str(reason))
 
 
 def _run(
-    fault: Fault, look: Callable[[PrivateServer], Seen], seed: int, load: Load, binaries: Path, *, keep: bool
+    fault: Fault, look: Callable[[PrivateServer], Seen], dose: Dose, load: Load, binaries: Path, *, keep: bool
 ) -> Outcome[Seen]:
     with ExitStack() as stack:
         home = stack.enter_context(folder.private_folder(keep=keep))
@@ -89,7 +94,7 @@ def _run(
         light = stack.enter_context(
             workload(
                 server,
-                seed=seed,
+                seed=dose.seed,
                 clients=_CLIENTS,
                 scripts=LOADS[load],
                 rate_per_s=_RATE_PER_S,
@@ -98,10 +103,23 @@ def _run(
         )
         started = time.time()
         time.sleep(_BEFORE_S)
-        stack.enter_context(fault.inject(server, seed))
-        injected = time.time()
-        log.info("%s injected, waiting %g s for it to bite", fault.name, fault.warm_up_s)
+        figure = fault.effect.read(server) if fault.effect else None
+        begun = time.time()
+        stack.enter_context(fault.inject(server, dose))
+        log.info("%s injected (%s), waiting %g s for it to bite", fault.name, dose.intensity, fault.warm_up_s)
         time.sleep(fault.warm_up_s)
         bites = time.time()
         seen = look(server)
-        return Outcome(fault, None, light.pace(started, injected), light.pace(bites, time.time()), seen)
+        before, during = light.pace(started, begun), light.pace(bites, time.time())
+        return Outcome(fault, dose, None, before, during, _effect(fault, server, figure, before, during), seen)
+
+
+def _effect(
+    fault: Fault, server: PrivateServer, figure: float | None, before: Pace | None, during: Pace | None
+) -> Effect | None:
+    """What the fault has taken, while it lasts; `figure` is its own figure before it."""
+    if fault.cause is None:
+        return None
+    if fault.effect is None:
+        return effect_on_load(before, during)
+    return effect_on_figure(fault.effect, figure, fault.effect.read(server))

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from doctord.app.lab import Tried
+from doctord.lab.effect import Effect
 from doctord.lab.fault import Fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import Pace
@@ -18,6 +19,7 @@ def listed_document(faults: Sequence[Fault]) -> list[dict[str, Any]]:
         {
             "fault": fault.name,
             "expected_cause": fault.cause,
+            "intensities": list(fault.intensities),
             "needs_root": fault.needs_root,
             "description": fault.description,
         }
@@ -45,6 +47,7 @@ def document(found: Tried) -> dict[str, Any]:
     outcome = found.outcome
     return {
         "fault": outcome.fault.name,
+        "intensity": outcome.dose.intensity,
         "expected_cause": outcome.fault.cause,
         "first_cause": found.first_cause,
         "correct": found.correct,
@@ -53,6 +56,7 @@ def document(found: Tried) -> dict[str, Any]:
             "before": asdict(outcome.before) if outcome.before else None,
             "during": asdict(outcome.during) if outcome.during else None,
         },
+        "effect": asdict(outcome.effect) if outcome.effect else None,
         "diagnosis": diagnoses.document(outcome.seen) if outcome.seen else None,
     }
 
@@ -60,13 +64,23 @@ def document(found: Tried) -> dict[str, Any]:
 def render(found: Tried) -> str:
     """The diagnosis, where there is one, and what became of the light load."""
     outcome, name = found.outcome, found.outcome.fault.name
+    during = f"during {outcome.dose.intensity} {name}"
     if outcome.skipped:
         return f"{name} was skipped: {outcome.skipped}"
-    lines = [f"The light load before: {_paced(outcome.before)}; during {name}: {_paced(outcome.during)}."]
+    lines = [f"The light load before: {_paced(outcome.before)}; {during}: {_paced(outcome.during)}."]
+    if outcome.effect:
+        lines.append(_effect(outcome.effect))
     if outcome.seen:
         lines.insert(0, terminal.render(outcome.seen))
         lines.append(f"Expected: {outcome.fault.cause or 'no finding'}; found: {found.first_cause or 'no finding'}.")
     return "\n".join(lines)
+
+
+def _effect(effect: Effect) -> str:
+    """What the injection took."""
+    before = "not there" if effect.before is None else f"{effect.before:g} {effect.unit}"
+    took = "It took effect" if effect.found else "It took no effect, so that there is nothing to diagnose"
+    return f"{took}: {effect.what}, before {before}, during {effect.during:g} {effect.unit}."
 
 
 def _paced(pace: Pace | None) -> str:

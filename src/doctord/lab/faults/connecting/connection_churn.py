@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
 
 @fault(cause="connection_churn")
-def connection_churn(server: PrivateServer, seed: int) -> Iterator[None]:
+def connection_churn(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Four clients open a connection for every query and close it again, as fast as they can.
 
     The server starts and ends hundreds of processes per second. What the queries do costs next to nothing.
@@ -16,5 +17,5 @@ def connection_churn(server: PrivateServer, seed: int) -> Iterator[None]:
     Seen: 250 to 300 connections per second at 8 ms each, CPUs 99 % busy, a third of that in the kernel, while hardly
     any session is ever seen at work.
     """
-    with workload(server, seed=seed, clients=4, script="select 1;", reconnect=True):
+    with workload(server, seed=dose.seed, clients=dose.of(1, 4, 16), script="select 1;", reconnect=True):
         yield

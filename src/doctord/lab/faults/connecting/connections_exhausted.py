@@ -4,7 +4,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 
+from doctord.lab.dose import Dose
+from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
+from doctord.lab.figures import log_lines
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
 
@@ -17,12 +20,13 @@ while True:
         psycopg.connect(sys.argv[1], user="app").close()
     except psycopg.OperationalError as refused:
         print(refused, flush=True)
-    time.sleep(0.5)
+    time.sleep(float(sys.argv[2]))
 """
+_REFUSED = Figure("logins refused", "logins", 1, log_lines("FATAL:"))
 
 
-@fault(cause="connections_near_limit", settings={"max_connections": str(_LIMIT)})
-def connections_exhausted(server: PrivateServer, _seed: int) -> Iterator[None]:
+@fault(cause="connections_near_limit", effect=_REFUSED, settings={"max_connections": str(_LIMIT)})
+def connections_exhausted(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """An application keeps thirteen connections of twenty, and uses none; whoever comes next is refused.
 
     Four are the light load's, three are kept for administrators.
@@ -33,5 +37,6 @@ def connections_exhausted(server: PrivateServer, _seed: int) -> Iterator[None]:
     with ExitStack() as stack:
         for _ in range(_KEPT):
             stack.enter_context(closing(server.connect("web")))
-        stack.enter_context(running([sys.executable, "-c", _COMER, server.dsn], server.folder / "comer.log"))
+        comer = [sys.executable, "-c", _COMER, server.dsn, str(dose.of(3.0, 0.5, 0.05))]
+        stack.enter_context(running(comer, server.folder / "comer.log"))
         yield

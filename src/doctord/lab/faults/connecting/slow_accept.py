@@ -7,26 +7,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from doctord.lab.dose import Dose
+from doctord.lab.effect import Figure
 from doctord.lab.errors import LabError
 from doctord.lab.fault import fault
+from doctord.lab.figures import login_s
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
-_DELAY_US = 280_000
 _ATTACHES_S = 0.5
+_LOGIN = Figure("until a client is logged in", "s", 0.5, login_s)
 
 
-@fault(cause="clients_wait_to_connect", warm_up_s=4.0)
-def slow_accept(server: PrivateServer, seed: int) -> Iterator[None]:
+@fault(cause="clients_wait_to_connect", effect=_LOGIN, warm_up_s=4.0)
+def slow_accept(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The postmaster needs a quarter of a second for each connection, and twelve clients connect for every query.
 
     strace holds each of its accepts up. The queue is far longer than twelve: nothing is dropped, and the host is idle.
 
     Seen: 3.5 connections per second, each after 3.4 s; all twelve clients in the queue.
     """
-    slowly = slow_accepts(server.process.pid, _DELAY_US, server.folder / "strace.log")
-    with slowly, workload(server, seed=seed, clients=12, threads=12, script="select 1;", reconnect=True):
+    slowly = slow_accepts(server.process.pid, dose.of(100_000, 280_000, 800_000), server.folder / "strace.log")
+    with slowly, workload(server, seed=dose.seed, clients=12, threads=12, script="select 1;", reconnect=True):
         yield
 
 

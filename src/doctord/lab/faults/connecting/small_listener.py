@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.listener import listener
 from doctord.lab.server import PrivateServer
 
 
 @fault(cause=None, warm_up_s=4.0)
-def small_listener(server: PrivateServer, _seed: int) -> Iterator[None]:
+def small_listener(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The listener of `large_listener` as it was started, with 23 MB, and the same forty clients.
 
     There is nothing to find.

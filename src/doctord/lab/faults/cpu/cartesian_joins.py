@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
@@ -13,7 +14,7 @@ where earlier.aid <= 20000 and later.aid <= 20000 and earlier.abalance + later.b
 
 
 @fault(cause="cpu_few_statements")
-def cartesian_joins(server: PrivateServer, seed: int) -> Iterator[None]:
+def cartesian_joins(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Two sessions join a table with itself without a condition that joins, and take both CPUs.
 
     Each execution compares 400 million pairs of rows.
@@ -21,5 +22,6 @@ def cartesian_joins(server: PrivateServer, seed: int) -> Iterator[None]:
     Seen: 6 s for each, no idle CPU; the light load takes 4 ms instead of 1 ms.
 
     """
-    with workload(server, seed=seed, clients=2, script=_SCRIPT):
+    script = _SCRIPT + dose.of("\\sleep 4 s", "", "")  # as long as it computes
+    with workload(server, seed=dose.seed, clients=dose.of(2, 2, 6), script=script):
         yield

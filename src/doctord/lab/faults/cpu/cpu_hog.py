@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
@@ -18,7 +19,7 @@ select sum(abalance) from pgbench_accounts where aid between :first and :first +
 
 
 @fault(cause="cpu_other_processes")
-def cpu_hog(server: PrivateServer, seed: int) -> Iterator[None]:
+def cpu_hog(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Processes outside the database take all CPUs.
 
     Four per CPU compute checksums without end. The light load, and four sessions that run short reports with pauses in
@@ -28,7 +29,7 @@ def cpu_hog(server: PrivateServer, seed: int) -> Iterator[None]:
     and 37 ms instead of 1 ms.
     """
     with ExitStack() as beside:
-        beside.enter_context(workload(server, seed=seed, clients=4, script=_SCRIPT))
-        for _ in range(4 * (os.cpu_count() or 1)):
+        beside.enter_context(workload(server, seed=dose.seed, clients=4, script=_SCRIPT))
+        for _ in range(dose.of(1, 4, 12) * (os.cpu_count() or 1)):
             beside.enter_context(running(["sha256sum", "/dev/zero"], Path(os.devnull)))
         yield

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from doctord.lab.dose import Dose
+from doctord.lab.effect import Figure
 from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import fault
+from doctord.lab.figures import answer
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
 
-_PAUSE_S = 0.002
 _REPORT = "select count(*) from generate_series(1, 1000000000) as number where number % 7 = 0"
 _MOVE = """
 import itertools, os, sys, time
@@ -21,8 +23,20 @@ for cpu in itertools.cycle(map(int, sys.argv[3:])):
 """
 
 
-@fault(cause="process_hops")
-def hopping_process(server: PrivateServer, _seed: int) -> Iterator[None]:
+def _moves(server: PrivateServer) -> float | None:
+    """How often the session was moved to another CPU; null before there is one."""
+    pid = answer("select pid from pg_stat_activity where application_name = 'report'")(server)
+    if pid is None:
+        return None
+    lines = Path(f"/proc/{pid:.0f}/sched").read_text().splitlines()
+    return next(float(line.split()[-1]) for line in lines if line.startswith("se.nr_migrations"))
+
+
+_MOVES = Figure("moves of the session", "moves", 1000, _moves)
+
+
+@fault(cause="process_hops", effect=_MOVES)
+def hopping_process(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Somebody sets the CPU of a session that computes a report anew, hundreds of times a second.
 
     As a script does that balances by taskset, or a program that binds its threads to the CPU with the least to do.
@@ -34,13 +48,13 @@ def hopping_process(server: PrivateServer, _seed: int) -> Iterator[None]:
     if len(cpus) < 2:
         raise UnavailableError("a process cannot hop on one CPU")
     with _report(server) as pid:
-        moved = [str(pid), str(_PAUSE_S), *map(str, cpus)]
+        moved = [str(pid), str(dose.of(0.005, 0.002, 0.0005)), *map(str, cpus)]
         with running([sys.executable, "-c", _MOVE, *moved], Path(os.devnull)):
             yield
 
 
 @fault(cause=None)
-def staying_process(server: PrivateServer, _seed: int) -> Iterator[None]:
+def staying_process(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of hopping_process: the same report, left alone.
 
     It has a CPU to itself for as long as it computes.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
@@ -12,8 +13,8 @@ select abalance from pgbench_accounts where aid = :account;
 """
 
 
-@fault(cause="cpu_saturated", settings={"max_connections": "300"})
-def many_clients(server: PrivateServer, seed: int) -> Iterator[None]:
+@fault(cause="cpu_saturated", settings={"max_connections": "500"})
+def many_clients(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Two hundred clients look up single rows without a pause, all at once, and there is no pool before the server.
 
     Nobody waits for a lock or a disk. Seen from the database most sessions are idle: their requests have arrived, and
@@ -22,5 +23,5 @@ def many_clients(server: PrivateServer, seed: int) -> Iterator[None]:
     Seen: 29 sessions in the run queue of two CPUs by the kernel's count; the light load takes 4 ms instead of 1 ms.
 
     """
-    with workload(server, seed=seed, clients=200, script=_SCRIPT):
+    with workload(server, seed=dose.seed, clients=dose.of(40, 200, 400), script=_SCRIPT):
         yield

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
@@ -14,10 +15,10 @@ drop index concurrently by_balance;
 
 
 @fault(cause=None)
-def index_build(server: PrivateServer, seed: int) -> Iterator[None]:
+def index_build(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """One session builds an index concurrently and drops it, over and over.
 
     It is what a database is for: there is nothing to be found.
     """
-    with workload(server, seed=seed, clients=1, script=_SCRIPT):
+    with workload(server, seed=dose.seed, clients=1, script=_SCRIPT):
         yield

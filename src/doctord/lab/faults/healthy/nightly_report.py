@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
@@ -13,10 +14,10 @@ select bid, count(*), sum(abalance), max(filler) from pgbench_accounts group by 
 
 
 @fault(cause=None)
-def nightly_report(server: PrivateServer, seed: int) -> Iterator[None]:
+def nightly_report(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """One session adds up all accounts, again and again; the other CPU is free.
 
     It is what a database is for: there is nothing to be found.
     """
-    with workload(server, seed=seed, clients=1, script=_SCRIPT):
+    with workload(server, seed=dose.seed, clients=1, script=_SCRIPT):
         yield

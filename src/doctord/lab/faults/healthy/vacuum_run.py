@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
@@ -13,10 +14,10 @@ vacuum (analyze) pgbench_accounts;
 
 
 @fault(cause=None)
-def vacuum_run(server: PrivateServer, seed: int) -> Iterator[None]:
+def vacuum_run(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """One session vacuums and analyses the largest table, over and over.
 
     It is what a database is for: there is nothing to be found.
     """
-    with workload(server, seed=seed, clients=1, script=_SCRIPT):
+    with workload(server, seed=dose.seed, clients=1, script=_SCRIPT):
         yield

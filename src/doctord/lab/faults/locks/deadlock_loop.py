@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
@@ -20,13 +21,14 @@ def transfer(first, second):
                     session.execute("update pgbench_branches set bbalance = bbalance + 1 where bid = %s", [second])
             except psycopg.errors.DeadlockDetected:
                 pass
-for first, second in ((1, 2), (2, 1), (3, 4), (4, 3)):
-    threading.Thread(target=transfer, args=(first, second)).start()
+for one in range(1, 2 * int(sys.argv[2]), 2):
+    for first, second in ((one, one + 1), (one + 1, one)):
+        threading.Thread(target=transfer, args=(first, second)).start()
 """
 
 
 @fault(cause="deadlocks_reported", settings={"deadlock_timeout": "200ms"})
-def deadlock_loop(server: PrivateServer, _seed: int) -> Iterator[None]:
+def deadlock_loop(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Transfers between two accounts lock the one that they take from first, in both directions at a time.
 
     Each deadlock lasts until deadlock_timeout; one of the two fails and is done again.
@@ -34,5 +36,6 @@ def deadlock_loop(server: PrivateServer, _seed: int) -> Iterator[None]:
     Seen: 7 sessions in `Lock: transactionid` and `tuple`, the light load at 42 transactions a second instead of 96.
 
     """
-    with running([sys.executable, "-c", _TRANSFERS, server.dsn], server.folder / "transfers.log"):
+    transfers = [sys.executable, "-c", _TRANSFERS, server.dsn, str(dose.of(1, 2, 5))]
+    with running(transfers, server.folder / "transfers.log"):
         yield

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from psycopg import IsolationLevel
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
@@ -15,7 +16,7 @@ update counters set value = value + 1 where name = :name;
 
 
 @fault(cause="vacuum_held_back", warm_up_s=30.0)
-def old_snapshot_hot_row(server: PrivateServer, seed: int) -> Iterator[None]:
+def old_snapshot_hot_row(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Four sessions count in ten rows, while a report holds a snapshot and does nothing.
 
     No version of the rows since that snapshot may be removed: whoever looks for a row walks through all of them.
@@ -29,5 +30,5 @@ def old_snapshot_hot_row(server: PrivateServer, seed: int) -> Iterator[None]:
         report.isolation_level = IsolationLevel.REPEATABLE_READ
         with report.transaction():
             report.execute("select count(*) from counters")
-            with workload(server, seed=seed, clients=4, script=_SCRIPT):
+            with workload(server, seed=dose.seed, clients=dose.of(1, 4, 12), script=_SCRIPT):
                 yield

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
@@ -16,7 +17,7 @@ commit;
 
 
 @fault(cause="row_locks")
-def row_lock_convoy(server: PrivateServer, seed: int) -> Iterator[None]:
+def row_lock_convoy(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Sixteen sessions update the same row, and each keeps it locked for 5 ms of work of its own.
 
     At any moment one holds the row and the others queue for it, in `Lock: tuple` and `Lock: transactionid`. No
@@ -25,5 +26,5 @@ def row_lock_convoy(server: PrivateServer, seed: int) -> Iterator[None]:
     Seen: 15 of 16 sessions waiting, 170 updates of the row per second, CPUs 86 % idle; a transaction of the light load,
     which needs the row in one case of ten, takes 13 ms instead of 1.4 ms.
     """
-    with workload(server, seed=seed, clients=16, script=_SCRIPT):
+    with workload(server, seed=dose.seed, clients=dose.of(5, 16, 48), script=_SCRIPT):
         yield

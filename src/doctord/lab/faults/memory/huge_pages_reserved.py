@@ -3,17 +3,29 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from doctord.lab.dose import Dose
+from doctord.lab.effect import Figure
 from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 
 _POOL = Path("/proc/sys/vm/nr_hugepages")
-# As many pages of 2 MiB as a server with 256 MB of shared_buffers asks for, and twice a hundredth of a large memory.
-_LEAST, _MEMORY_SHARE = 160, 0.02
+# As many pages of 2 MiB as a server with 256 MB of shared_buffers asks for, and a share of a large memory.
+_LEAST = 160
 
 
-@fault(cause="huge_pages_not_used", needs_root=True, settings={"huge_pages": "try"})
-def huge_pages_reserved(_server: PrivateServer, _seed: int) -> Iterator[None]:
+def _meminfo(name: str) -> int:
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
+
+_LOCKED_AWAY = Figure(
+    "free huge pages, which nothing else may use", "pages", _LEAST, lambda _: _meminfo("HugePages_Free")
+)
+
+
+@fault(cause="huge_pages_not_used", effect=_LOCKED_AWAY, needs_root=True, settings={"huge_pages": "try"})
+def huge_pages_reserved(_server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Huge pages are reserved for the server while it runs: it would take them at its next start.
 
     The reservation is the machine's own, and is given back at the end.
@@ -22,7 +34,7 @@ def huge_pages_reserved(_server: PrivateServer, _seed: int) -> Iterator[None]:
     """
     before = int(_POOL.read_text())
     page_bytes, memory_bytes = _meminfo("Hugepagesize") * 1024, _meminfo("MemTotal") * 1024
-    wanted = max(_LEAST, int(_MEMORY_SHARE * memory_bytes / page_bytes))
+    wanted = max(_LEAST, int(dose.of(0.015, 0.02, 0.1) * memory_bytes / page_bytes))
     try:
         _POOL.write_text(str(before + wanted))
         if int(_POOL.read_text()) < before + wanted:
@@ -30,8 +42,3 @@ def huge_pages_reserved(_server: PrivateServer, _seed: int) -> Iterator[None]:
         yield
     finally:
         _POOL.write_text(str(before))
-
-
-def _meminfo(name: str) -> int:
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))

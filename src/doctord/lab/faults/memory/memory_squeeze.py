@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer, its_group
 from doctord.lab.workload import workload
@@ -14,7 +15,7 @@ select sum(abalance) from pgbench_accounts where aid between :first and :first +
 
 
 @fault(cause="cgroup_memory_limit", controller="memory", settings={"shared_buffers": "32MB"}, scale=50)
-def memory_squeeze(server: PrivateServer, seed: int) -> Iterator[None]:
+def memory_squeeze(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The server's control group is held to 128 MiB, page cache included, while it reads a table of 640 MiB.
 
     Every page it reads pushes out another: the kernel reclaims all the time, and reads that came from the page cache
@@ -25,6 +26,6 @@ def memory_squeeze(server: PrivateServer, seed: int) -> Iterator[None]:
     """
     group = its_group(server)
     server.evict()
-    with workload(server, seed=seed, clients=4, script=_SCRIPT):
-        group.limit_memory(128 << 20)
+    with workload(server, seed=dose.seed, clients=4, script=_SCRIPT):
+        group.limit_memory(dose.of(256, 128, 80) << 20)
         yield

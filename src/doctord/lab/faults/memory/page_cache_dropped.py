@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
@@ -17,7 +18,7 @@ while True:
         if path.is_file():
             file = os.open(path, os.O_RDONLY)
             while os.read(file, 1 << 20):
-                time.sleep(0.002)
+                time.sleep(float(sys.argv[2]))
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
             os.close(file)
 """
@@ -28,7 +29,7 @@ select abalance from pgbench_accounts where aid = :account;
 
 
 @fault(cause="page_cache_evicted", settings={"shared_buffers": "16MB"}, warm_up_s=4.0)
-def page_cache_dropped(server: PrivateServer, seed: int) -> Iterator[None]:
+def page_cache_dropped(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A backup reads all data files, over and over, and tells the kernel to forget each that it has read.
 
     The buffer pool is small and leaves caching to the kernel, which has gigabytes free.
@@ -36,6 +37,6 @@ def page_cache_dropped(server: PrivateServer, seed: int) -> Iterator[None]:
     Seen: 47 MiB of reads per second, 14 to 17 % of 164 MiB cached at any time, half of the time in `IO: DataFileRead`
     with two CPUs that are shared with others.
     """
-    backup = [sys.executable, "-c", _BACKUP, str(server.data / "base")]
-    with running(backup, server.folder / "backup.log"), workload(server, seed=seed, clients=4, script=_SCRIPT):
+    backup = [sys.executable, "-c", _BACKUP, str(server.data / "base"), str(dose.of(0.008, 0.002, 0.0005))]
+    with running(backup, server.folder / "backup.log"), workload(server, seed=dose.seed, clients=4, script=_SCRIPT):
         yield

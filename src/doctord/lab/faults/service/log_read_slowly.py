@@ -5,18 +5,19 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+from doctord.lab.dose import Dose
 from doctord.lab.errors import LabError
 from doctord.lab.fault import fault
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
 
 _ALL = {"logging_collector": "on", "log_statement": "all", "log_filename": "all.log"}
-# It works for a moment of each second: a pipe holds 64 KiB, and the light load writes more than that in a second.
-_STOP_AND_GO = 'while kill -STOP "$1"; do sleep 1; kill -CONT "$1"; sleep 0.005; done'
+# It works for a moment at a time: a pipe holds 64 KiB, and the light load writes more than that in a second.
+_STOP_AND_GO = 'while kill -STOP "$1"; do sleep "$2"; kill -CONT "$1"; sleep 0.005; done'
 
 
 @fault(cause="server_log_slow", settings=_ALL)
-def log_read_slowly(server: PrivateServer, _seed: int) -> Iterator[None]:
+def log_read_slowly(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Every statement is logged, and the log collector is stopped for all but a moment of each second.
 
     Its pipe is full: every session waits in write(2), for which PostgreSQL has no wait event, until there is room.
@@ -26,14 +27,14 @@ def log_read_slowly(server: PrivateServer, _seed: int) -> Iterator[None]:
     """
     collector = _collector(server)
     try:
-        with running(["sh", "-c", _STOP_AND_GO, "sh", str(collector)], Path(os.devnull)):
+        with running(["sh", "-c", _STOP_AND_GO, "sh", str(collector), dose.of("0.7", "1", "3")], Path(os.devnull)):
             yield
     finally:
         os.kill(collector, signal.SIGCONT)
 
 
 @fault(cause=None, settings=_ALL)
-def log_of_all_statements(server: PrivateServer, _seed: int) -> Iterator[None]:
+def log_of_all_statements(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of log_read_slowly: every statement is logged, into a file, by a collector that keeps up.
 
     It costs CPU time and room on the disk, and nobody waits for it.

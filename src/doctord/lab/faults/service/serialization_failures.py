@@ -3,7 +3,10 @@
 import sys
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
+from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
+from doctord.lab.figures import log_lines
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
 
@@ -30,22 +33,24 @@ for _ in range(int(sys.argv[3])):
 _READS_ALL = "select sum(tbalance) from pgbench_tellers"
 _CHANGES_ONE = "update pgbench_tellers set tbalance = tbalance + 1 where tid = (random() * 9)::int + 1"
 _IS_THERE = "insert into pgbench_branches (bid, bbalance) values (1, 0)"
+_FAILED = Figure("failed transactions", "transactions", 20, log_lines("could not serialize access"))
 
 
-@fault(cause="serialization_failures")
-def serialization_failures(server: PrivateServer, _seed: int) -> Iterator[None]:
+@fault(cause="serialization_failures", effect=_FAILED)
+def serialization_failures(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Serializable transactions read a whole table and change one row of it.
 
     Each reads what the others write, so that of those that run at one time hardly more than one may commit. Nobody
     waits for anything, and the CPUs have room: nothing but the errors, and the rollbacks, tells of it.
     """
-    command = [sys.executable, "-c", _CLIENTS, server.dsn, "SERIALIZABLE", "20", _READS_ALL, _CHANGES_ONE]
+    clients = str(dose.of(6, 20, 60))
+    command = [sys.executable, "-c", _CLIENTS, server.dsn, "SERIALIZABLE", clients, _READS_ALL, _CHANGES_ONE]
     with running(command, server.folder / "transfers.log"):
         yield
 
 
 @fault(cause=None)
-def duplicate_keys(server: PrivateServer, _seed: int) -> Iterator[None]:
+def duplicate_keys(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """A receiver inserts what may be there already, and takes the duplicate key for an answer.
 
     As many errors as of transactions that fail, and nobody's service is lost: the look-alike of that.

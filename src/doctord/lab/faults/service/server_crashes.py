@@ -3,7 +3,10 @@
 import sys
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
+from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
+from doctord.lab.figures import log_lines
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
 
@@ -17,17 +20,19 @@ while True:
             os.kill(session.info.backend_pid, 9)
     except psycopg.OperationalError:
         pass
-    time.sleep(4)
+    time.sleep(float(sys.argv[2]))
 """
+_CRASHES = Figure("crashes", "crashes", 1, log_lines("terminating any other active server processes"))
 
 
-@fault(cause="server_restarted", restarts_load=True, warm_up_s=5.0)
-def server_crashes(server: PrivateServer, _seed: int) -> Iterator[None]:
+@fault(cause="server_restarted", effect=_CRASHES, restarts_load=True, warm_up_s=5.0)
+def server_crashes(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Every four seconds a session is killed by signal 9: the server ends all others and recovers.
 
     The application connects again, as applications do.
 
     Seen: "terminating any other active server processes" in the log, and "the database system is in recovery mode".
     """
-    with running([sys.executable, "-c", _KILLER, server.dsn], server.folder / "killer.log"):
+    killer = [sys.executable, "-c", _KILLER, server.dsn, str(dose.of(10, 4, 2))]
+    with running(killer, server.folder / "killer.log"):
         yield

@@ -5,7 +5,10 @@ from typing import LiteralString
 
 from psycopg import sql
 
+from doctord.lab.dose import Dose
+from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
+from doctord.lab.figures import statement_ms
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
@@ -14,10 +17,12 @@ insert into customers (email) values ('nobody@example.org') returning id \\gset
 delete from customers where id = :id;
 \\sleep 150 ms
 """
+_ADD_AND_DELETE = "insert into customers (id) values (0); delete from customers where id = 0"
+_DELETE = Figure("a customer's coming and going", "ms", 5.0, statement_ms(_ADD_AND_DELETE))
 
 
-@fault(cause="foreign_key_without_index")
-def foreign_key_without_index(server: PrivateServer, seed: int) -> Iterator[None]:
+@fault(cause="foreign_key_without_index", effect=_DELETE)
+def foreign_key_without_index(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A customer is added and deleted again a few times a second, and orders refer to customers.
 
     The server looks for orders of each customer who goes, and there is no index on that column: it reads a table of
@@ -25,19 +30,19 @@ def foreign_key_without_index(server: PrivateServer, seed: int) -> Iterator[None
 
     Seen: 5 deletes a second at 45 ms each, a quarter of a session; the light load hardly feels it.
     """
-    yield from _beside(server, seed, orders=600_000)
+    yield from _beside(server, dose, orders=dose.of(200_000, 600_000, 1_500_000))
 
 
 @fault(cause=None)
-def foreign_key_of_small_table(server: PrivateServer, seed: int) -> Iterator[None]:
+def foreign_key_of_small_table(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The same beside a table of 500 rows, which no index would help.
 
     It looks like `foreign_key_without_index`: each delete reads the whole other table. That takes no time.
     """
-    yield from _beside(server, seed, orders=500)
+    yield from _beside(server, dose, orders=500)
 
 
-def _beside(server: PrivateServer, seed: int, *, orders: int) -> Iterator[None]:
+def _beside(server: PrivateServer, dose: Dose, *, orders: int) -> Iterator[None]:
     tables: tuple[LiteralString, ...] = (
         "create table customers (id bigserial primary key, email text)",
         "insert into customers (email) select 'somebody' from generate_series(1, 20000)",
@@ -51,5 +56,5 @@ def _beside(server: PrivateServer, seed: int, *, orders: int) -> Iterator[None]:
     server.execute(sql.SQL(insert).format(sql.Literal(orders)))
     server.execute("vacuum analyze orders")
     server.execute("vacuum analyze customers")
-    with workload(server, seed=seed, clients=1, script=_SCRIPT):
+    with workload(server, seed=dose.seed, clients=1, script=_SCRIPT):
         yield

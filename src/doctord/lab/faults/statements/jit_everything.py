@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
@@ -16,7 +17,7 @@ where aid between :first and :first + 200 group by bid order by bid;
 
 
 @fault(cause="jit_compiles_much")
-def jit_everything(server: PrivateServer, seed: int) -> Iterator[None]:
+def jit_everything(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """jit_above_cost is 0: two sessions run short reports, and each is compiled, inlined and optimised first.
 
     Seen: three quarters of the time on a CPU go into compiling; the light load takes 3.5 ms instead of 1 ms.
@@ -26,5 +27,5 @@ def jit_everything(server: PrivateServer, seed: int) -> Iterator[None]:
     if offered != (True,):
         raise UnavailableError("this PostgreSQL was built without JIT")
     server.set(jit="on", jit_above_cost="0", jit_inline_above_cost="0", jit_optimize_above_cost="0")
-    with workload(server, seed=seed, clients=2, script=_SCRIPT):
+    with workload(server, seed=dose.seed, clients=dose.of(1, 2, 6), script=_SCRIPT):
         yield

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
@@ -14,7 +15,7 @@ select count(*), sum(amount) from orders where customer = :customer;
 
 
 @fault(cause="missing_index")
-def missing_index(server: PrivateServer, seed: int) -> Iterator[None]:
+def missing_index(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Two sessions look up orders by customer, and there is no index on that column.
 
     Each lookup reads a table of 600,000 rows for the 30 that it wants. The table fits into the buffer pool, so that all
@@ -28,5 +29,5 @@ def missing_index(server: PrivateServer, seed: int) -> Iterator[None]:
         " from generate_series(1, 600000) id"
     )
     server.execute("vacuum analyze orders")
-    with workload(server, seed=seed, clients=2, script=_SCRIPT):
+    with workload(server, seed=dose.seed, clients=dose.of(1, 2, 6), script=_SCRIPT):
         yield

@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from typing import Final, LiteralString
 
+from doctord.lab.dose import Dose
+from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
+from doctord.lab.figures import statement_ms
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
@@ -21,7 +24,7 @@ _BY_EXPRESSION = """
 \\set day random(0, 799)
 \\set device random(0, 96)
 select avg(value) from readings where at::date = date '2024-01-01' + :day::int and device = :device;
-\\sleep 150 ms
+\\sleep {} ms
 """
 _BY_RANGE = """
 \\set day random(0, 799)
@@ -30,10 +33,12 @@ select avg(value) from readings where at >= date '2024-01-01' + :day::int
 and at < date '2024-01-01' + :day::int + 1 and device = :device;
 \\sleep 150 ms
 """
+_ONE_DAY = "select avg(value) from readings where at::date = date '2024-06-01' and device = 1"
+_LOOK_UP = Figure("a look-up of one day", "ms", 5.0, statement_ms(_ONE_DAY))
 
 
-@fault(cause="partitions_not_pruned")
-def partitions_not_pruned(server: PrivateServer, seed: int) -> Iterator[None]:
+@fault(cause="partitions_not_pruned", effect=_LOOK_UP)
+def partitions_not_pruned(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A table is divided by day into 800 partitions, and a look-up of one day casts the column.
 
     Each call plans and looks into all of them.
@@ -41,20 +46,20 @@ def partitions_not_pruned(server: PrivateServer, seed: int) -> Iterator[None]:
     Seen: 5 calls a second, each 20 ms and more on a CPU, of which the execution is a part; it takes 1 ms where the
     condition is a range of the column.
     """
-    yield from _looking_up(server, seed, _BY_EXPRESSION)
+    yield from _looking_up(server, dose, _BY_EXPRESSION.format(dose.of(500, 150, 20)))
 
 
 @fault(cause=None)
-def partitions_pruned(server: PrivateServer, seed: int) -> Iterator[None]:
+def partitions_pruned(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The same with a range of the column: one partition is left.
 
     It looks like `partitions_not_pruned`: the same table and as many partitions.
     """
-    yield from _looking_up(server, seed, _BY_RANGE)
+    yield from _looking_up(server, dose, _BY_RANGE)
 
 
-def _looking_up(server: PrivateServer, seed: int, script: str) -> Iterator[None]:
+def _looking_up(server: PrivateServer, dose: Dose, script: str) -> Iterator[None]:
     for statement in _TABLES:
         server.execute(statement)
-    with workload(server, seed=seed, clients=1, script=script):
+    with workload(server, seed=dose.seed, clients=1, script=script):
         yield

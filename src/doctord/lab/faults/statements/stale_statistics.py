@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
@@ -24,7 +25,7 @@ _TABLE = (
 
 
 @fault(cause="index_not_used")
-def stale_statistics(server: PrivateServer, seed: int) -> Iterator[None]:
+def stale_statistics(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Two sessions look up orders by customer, and the planner believes that each has a third of all.
 
     There is an index on that column. Since the table was analysed, with three customers, its rows were replaced by
@@ -36,5 +37,5 @@ def stale_statistics(server: PrivateServer, seed: int) -> Iterator[None]:
     """
     for statement in _TABLE:
         server.execute(statement)
-    with workload(server, seed=seed, clients=2, script=_LOOKUP):
+    with workload(server, seed=dose.seed, clients=dose.of(1, 2, 6), script=_LOOKUP):
         yield

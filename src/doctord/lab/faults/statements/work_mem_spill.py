@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
@@ -10,12 +11,12 @@ _SCRIPT = """
 select count(*) from pgbench_accounts earlier join pgbench_accounts later
 on later.aid = earlier.aid + 1 and later.filler = earlier.filler
 where earlier.aid <= 100000 and later.aid <= 100000;
-\\sleep 50 ms
+\\sleep {} ms
 """
 
 
 @fault(cause="sort_spill")
-def work_mem_spill(server: PrivateServer, seed: int) -> Iterator[None]:
+def work_mem_spill(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """With work_mem at 64 kB, a session joins tens of megabytes again and again.
 
     Every hash table is split into many batches that are written to temporary files and read back.
@@ -24,5 +25,6 @@ def work_mem_spill(server: PrivateServer, seed: int) -> Iterator[None]:
     time on a CPU and two fifths of that in the kernel, since the page cache takes the files.
     """
     server.set(work_mem="64kB")
-    with workload(server, seed=seed, clients=1, script=_SCRIPT):
+    script = _SCRIPT.format(dose.of(500, 50, 50))
+    with workload(server, seed=dose.seed, clients=dose.of(1, 1, 4), script=script):
         yield

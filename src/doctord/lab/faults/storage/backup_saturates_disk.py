@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
 _FILE_BYTES = 1 << 30
-_COPIERS = 16
 # Reads around the page cache, as a tool for backups does that leaves the cache to the database.
 _BACKUP = """
 import mmap, os, sys, threading
@@ -32,7 +32,7 @@ select abalance from pgbench_accounts where aid = :account;
 
 
 @fault(cause="io_by_others", settings={"shared_buffers": "16MB"}, warm_up_s=4.0)
-def backup_saturates_disk(server: PrivateServer, seed: int) -> Iterator[None]:
+def backup_saturates_disk(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A backup reads with sixteen requests of 4 MiB at a time, as fast as the disk gives them.
 
     The buffer pool is small and the page cache was emptied: lookups and commits wait behind those requests.
@@ -42,13 +42,16 @@ def backup_saturates_disk(server: PrivateServer, seed: int) -> Iterator[None]:
     """
     with _file(server.folder) as path:
         server.evict()
-        backup = [sys.executable, "-c", _BACKUP, str(path), str(_COPIERS)]
-        with running(backup, server.folder / "backup.log"), workload(server, seed=seed, clients=4, script=_LOOKUPS):
+        backup = [sys.executable, "-c", _BACKUP, str(path), str(dose.of(4, 16, 40))]
+        with (
+            running(backup, server.folder / "backup.log"),
+            workload(server, seed=dose.seed, clients=4, script=_LOOKUPS),
+        ):
             yield
 
 
 @fault(cause=None, warm_up_s=3.0)
-def base_backup_gentle(server: PrivateServer, _seed: int) -> Iterator[None]:
+def base_backup_gentle(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of backup_saturates_disk: a base backup at 8 MB a second.
 
     There is nothing to be found: it takes a small part of what the disk gives.

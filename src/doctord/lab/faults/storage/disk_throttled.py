@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from doctord.lab.cgroup import device_of
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer, its_group
 
 
 @fault(cause="cgroup_io_limit", controller="io", settings={"shared_buffers": "16MB"})
-def disk_throttled(server: PrivateServer, _seed: int) -> Iterator[None]:
+def disk_throttled(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The server's control group is held to 60 reads and 30 writes per second.
 
     Its buffer pool is small and the page cache was emptied: reads wait for their turn, and so do commits, which sync
@@ -19,7 +20,7 @@ def disk_throttled(server: PrivateServer, _seed: int) -> Iterator[None]:
     """
     device, group = device_of(server.data), its_group(server)
     server.evict()
-    group.limit_io(device, reads_per_s=60, writes_per_s=30)
+    group.limit_io(device, reads_per_s=dose.of(240, 60, 20), writes_per_s=dose.of(120, 30, 10))
     try:
         yield
     finally:

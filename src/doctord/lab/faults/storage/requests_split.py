@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.loop_device import loop_device
 from doctord.lab.server import PrivateServer
@@ -24,7 +25,7 @@ select length(filling) from wide where id = :id;
 
 
 @fault(cause="requests_split", needs_root=True, settings={"shared_buffers": "64MB"})
-def requests_split(server: PrivateServer, seed: int) -> Iterator[None]:
+def requests_split(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A tablespace lies on a loop device that takes requests of 4 KiB: each block of 8 KiB is read in two.
 
     Its table of 2 GiB is read block by block and is in no cache at the beginning.
@@ -36,5 +37,8 @@ def requests_split(server: PrivateServer, seed: int) -> Iterator[None]:
         for statement in _TABLE:
             server.execute(statement)
         server.forget(folder)
-        with device.taking(max_sectors_kb=4), workload(server, seed=seed, clients=4, script=_SCRIPT):
+        with (
+            device.taking(max_sectors_kb=4),
+            workload(server, seed=dose.seed, clients=dose.of(1, 4, 16), script=_SCRIPT),
+        ):
             yield

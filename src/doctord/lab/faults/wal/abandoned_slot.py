@@ -2,36 +2,56 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
+from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
+from doctord.lab.figures import answer
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
 _CHANGES = """
-insert into changes select id, repeat(md5(id::text), 30) from generate_series(1, 2000) as id;
+insert into changes select id, repeat(md5(id::text), 30) from generate_series(1, {}) as id;
 \\sleep 50 ms
 """
+_KEPT = Figure(
+    "log kept for the slot",
+    "bytes",
+    80 << 20,
+    answer("select max(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)) from pg_replication_slots"),
+)
+_NOT_ARCHIVED = Figure(
+    "segments of the log that wait to be archived",
+    "segments",
+    5,
+    answer("select count(*) from pg_ls_archive_statusdir() where name like '%.ready'"),
+)
 
 
-@fault(cause="slot_keeps_wal", warm_up_s=5.0)
-def abandoned_slot(server: PrivateServer, seed: int) -> Iterator[None]:
+@fault(cause="slot_keeps_wal", effect=_KEPT, warm_up_s=5.0)
+def abandoned_slot(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The slot of a standby that was taken away keeps every segment of the log, tens of megabytes a second.
 
     Seen: 1 GB of log kept after half a minute; nobody waits for it yet.
     """
     server.execute("select pg_create_physical_replication_slot('old_standby', true)")
-    yield from _changes(server, seed)
+    yield from _changes(server, dose, rows=dose.of(500, 2000, 8000))
 
 
-@fault(cause="archiver_stuck", settings={"archive_mode": "on", "archive_command": "/bin/false"}, warm_up_s=5.0)
-def failing_archiver(server: PrivateServer, seed: int) -> Iterator[None]:
+@fault(
+    cause="archiver_stuck",
+    effect=_NOT_ARCHIVED,
+    settings={"archive_mode": "on", "archive_command": "/bin/false"},
+    warm_up_s=5.0,
+)
+def failing_archiver(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The look-alike of abandoned_slot: the log is kept because archive_command fails.
 
     Seen: 70 segments that wait to be archived after half a minute, and one failure after the other.
     """
-    yield from _changes(server, seed)
+    yield from _changes(server, dose, rows=dose.of(500, 2000, 8000))
 
 
-def _changes(server: PrivateServer, seed: int) -> Iterator[None]:
+def _changes(server: PrivateServer, dose: Dose, *, rows: int) -> Iterator[None]:
     server.execute("create table changes (id int, content text)")
-    with workload(server, seed=seed, clients=2, script=_CHANGES):
+    with workload(server, seed=dose.seed, clients=2, script=_CHANGES.format(rows)):
         yield

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
@@ -14,7 +15,7 @@ where aid in (select :first + n * 10000 from generate_series(0, 90) n);
 
 
 @fault(cause="checkpoints_too_frequent")
-def checkpoint_storm(server: PrivateServer, seed: int) -> Iterator[None]:
+def checkpoint_storm(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """max_wal_size is 32 MB while scattered rows are updated, so that a checkpoint is requested every second or two.
 
     After each checkpoint the first change of a page writes the whole page to the WAL, which brings on the next one.
@@ -23,5 +24,5 @@ def checkpoint_storm(server: PrivateServer, seed: int) -> Iterator[None]:
     transaction of the light load takes 97 ms instead of 1 ms.
     """
     server.set(max_wal_size="32MB", min_wal_size="32MB")
-    with workload(server, seed=seed, clients=4, script=_SCRIPT, rate_per_s=100):
+    with workload(server, seed=dose.seed, clients=4, script=_SCRIPT, rate_per_s=dose.of(30, 100, 300)):
         yield

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from doctord.lab.dose import Dose
 from doctord.lab.errors import LabError, UnavailableError
 from doctord.lab.fault import fault
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
 
-_RIVALS = 6
 _NICE, _REAL_TIME = 19, 10
 _CONNECT_S = 10.0
 
 
 @fault(cause="log_writer_preempted")
-def log_writer_preempted(server: PrivateServer, _seed: int) -> Iterator[None]:
+def log_writer_preempted(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The WAL sender of a synchronous standby shares one CPU with processes that come before it (it has nice 19).
 
     Each commit waits until it has sent the log and the standby, on this host, has confirmed it. The other CPUs are
@@ -25,24 +25,24 @@ def log_writer_preempted(server: PrivateServer, _seed: int) -> Iterator[None]:
 
     Seen: it runs for 7 ms of every second and waits for its CPU for a third of a second; commits take 7 ms.
     """
-    with _sharing(server, _come_last):
+    with _sharing(server, _come_last, rivals=dose.of(1, 6, 20)):
         yield
 
 
 @fault(cause=None)
-def log_writer_first(server: PrivateServer, _seed: int) -> Iterator[None]:
+def log_writer_first(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of log_writer_preempted: the same WAL sender, CPU and processes, but it is real time (SCHED_FIFO).
 
     A nice value would not do: on Linux 6.6 and later whoever runs may use up a slice before a task that is woken.
 
     Seen: it runs whenever it is woken; there is nothing to be found.
     """
-    with _sharing(server, _come_first):
+    with _sharing(server, _come_first, rivals=6):
         yield
 
 
 @contextmanager
-def _sharing(server: PrivateServer, give_priority: Callable[[int], None]) -> Iterator[None]:
+def _sharing(server: PrivateServer, give_priority: Callable[[int], None], *, rivals: int) -> Iterator[None]:
     """A synchronous standby whose WAL sender has a priority, on one CPU with processes that compute."""
     archive = server.folder / "standby"
     archive.mkdir()
@@ -61,7 +61,7 @@ def _sharing(server: PrivateServer, give_priority: Callable[[int], None]) -> Ite
         os.sched_setaffinity(sender, {cpu})
         give_priority(sender)
         server.set(synchronous_standby_names="*")
-        for _ in range(_RIVALS):
+        for _ in range(rivals):
             beside.enter_context(running(["taskset", "-c", str(cpu), "sha256sum", "/dev/zero"], Path(os.devnull)))
         yield
 

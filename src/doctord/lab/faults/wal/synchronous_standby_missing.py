@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from doctord.lab.fault import fault
+from doctord.lab.dose import Dose
+from doctord.lab.fault import ONE, fault
 from doctord.lab.server import PrivateServer
 
 
-@fault(cause="standby_slows_commits")
-def synchronous_standby_missing(server: PrivateServer, _seed: int) -> Iterator[None]:
+@fault(cause="standby_slows_commits", intensities=ONE)  # it is there, or it is not
+def synchronous_standby_missing(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """synchronous_standby_names asks for a standby, and none is connected.
 
     Each commit waits for a word that nobody gives, and keeps the rows that it changed locked meanwhile.

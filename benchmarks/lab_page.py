@@ -1,0 +1,189 @@
+"""What lab_accuracy.py writes: how often the check-up names the injected fault, from the lines of runs.jsonl."""
+
+import os
+import platform
+import statistics
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from doctord.lab.binaries import find_binaries, version_of
+from doctord.lab.effect import LATENCY_GROWS, THROUGHPUT_FALLS
+from doctord.lab.fault import Fault, all_faults
+from doctord.lab.workload import LOADS
+
+Run = dict[str, Any]
+# First, and no cause: that nobody explains a wait, and what to collect. It counts as honest, never as right.
+UNEXPLAINED = "other_waits"
+HEAD = (
+    "fault",
+    "intensity",
+    "load",
+    "cause",
+    "runs",
+    "named first",
+    "honest",
+    "no effect",
+    "first instead",
+    "also named",
+    "light load",
+)
+
+
+def page(runs: list[Run], window: str) -> str:
+    """The page of the reference: what was run where, and the table."""
+    return f"""\
+# How often the check-up names the injected fault
+
+Made by `benchmarks/lab_accuracy.py` on {datetime.now(UTC):%Y-%m-%d}; do not edit. Each run is
+`doctord lab run FAULT --intensity INTENSITY --load LOAD --diagnose --for {window}` of [the lab](../how-to/lab.md), all
+faults in turn. To make it again, as root, on a machine that does nothing else meanwhile, with other intensities and
+loads in further calls:
+
+```
+.venv/bin/python benchmarks/lab_accuracy.py --runs 10 --faults all --for {window} --out /var/tmp/lab-accuracy
+.venv/bin/python benchmarks/lab_accuracy.py --runs 2 --intensity all --load orders --out /var/tmp/lab-accuracy --resume
+```
+
+The target: the injected cause first in at least 9 of 10 runs of each fault, and no finding in 10 of 10 healthy runs.
+
+{_machine()}
+
+*Named first* counts the runs in which the first finding was the injected cause; for `none`, those without any finding.
+*Honest* are those in which it was `other_waits`: a wait that no cause explains, with what to collect. *First instead*
+and *also named* list the other causes, with the number of runs. *Light load* is what pgbench reported of the paced load
+of 100 transactions per second, median over the runs, before the fault and during it.
+
+A run in which the injection took no effect is no case: it stands under *no effect* and below the table, and counts
+nowhere else. It took effect where the light load became {LATENCY_GROWS:g} times as slow, or fell to
+{THROUGHPUT_FALLS:g} of its throughput; or, where the fault names a figure of the server that shows it instead, where
+that has risen as far as the fault says. Where it was not measured (runs of before it was) the run counts.
+
+{table(runs)}
+
+{without_effect(runs)}
+
+{calibration(runs)}
+"""
+
+
+def table(runs: list[Run]) -> str:
+    """One row for each fault, intensity and load that was run, and one for each fault that was not."""
+    lines = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
+    return "\n".join(lines + [row for fault in all_faults().values() for row in _rows(fault, runs)])
+
+
+def without_effect(runs: list[Run]) -> str:
+    """The runs that are no case, each with what the injection was to take."""
+    lines = [f"- {_what(run)}: {_measured(run['effect'])}" for run in runs if not is_case(run)]
+    return "\n".join(["Without effect:", "", *lines]) if lines else "No run was without effect."
+
+
+def calibration(runs: list[Run]) -> str:
+    """How sure the first findings were, beside how often they were right."""
+    cases = [run for run in runs if is_case(run) and causes(run)]
+    if not cases:
+        return "No run had a finding."
+    stated = statistics.mean(run["diagnosis"]["findings"][0]["confidence"] for run in cases)
+    right = statistics.mean(run["correct"] for run in cases)
+    said = f"Calibration: first findings stated a confidence of {stated:.0%} (mean of {len(cases)})"
+    return f"{said}; {right:.0%} were right."
+
+
+def is_case(run: Run) -> bool:
+    """Whether the injection took effect, or nobody measured whether it did."""
+    effect = run.get("effect")
+    return effect is None or bool(effect["found"])
+
+
+def combination(run: Run) -> tuple[str, str, str]:
+    """Fault, intensity and load; runs of before there were several are moderate ones of pgbench's own load."""
+    return run["fault"], run.get("intensity") or "moderate", run.get("load") or "tpcb"
+
+
+def progress(run: Run) -> str:
+    """A line about a run, for who waits for it."""
+    verdict = "failed" if run["error"] else "skipped" if run.get("skipped") else _named_first(run)
+    mark = "" if run.get("correct") or run.get("skipped") else "  <- wrong"
+    said = ("" if is_case(run) else "  <- no effect") or mark
+    return f"{_what(run)}: {verdict}{said} ({run['took_s']} s; all: {', '.join(causes(run)) or 'no finding'})"
+
+
+def causes(run: Run) -> list[str]:
+    """The causes of the findings, worst first."""
+    found = (run.get("diagnosis") or {}).get("findings", [])
+    return list(dict.fromkeys(finding["cause"] for finding in found))
+
+
+def _rows(fault: Fault, runs: list[Run]) -> list[str]:
+    parts = [(fault.name, intensity, load) for load in LOADS for intensity in fault.intensities]
+    rows = [_row(fault, part, mine) for part in parts if (mine := [run for run in runs if combination(run) == part])]
+    return rows or [_line(f"`{fault.name}`", "", "", _code(fault.cause), "not run")]
+
+
+def _row(fault: Fault, part: tuple[str, str, str], all_runs: list[Run]) -> str:
+    begin = (f"`{part[0]}`", part[1], part[2], _code(fault.cause))
+    done = [run for run in all_runs if not run.get("skipped")]
+    if not done:
+        return _line(*begin, "skipped")
+    runs = [run for run in done if is_case(run)]
+    correct = sum(bool(run.get("correct")) for run in runs)
+    wrong = Counter(_named_first(run) for run in runs if not run.get("correct"))
+    honest = wrong.pop(UNEXPLAINED, 0)
+    others = Counter(cause for run in runs for cause in causes(run)[1:] if cause != fault.cause)
+    numbers = [str(number) for number in (len(runs), correct, honest, len(done) - len(runs))]
+    return _line(*begin, *numbers, _counted(wrong), _counted(others), _load(done))
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells + ('',) * (len(HEAD) - len(cells)))} |"
+
+
+def _named_first(run: Run) -> str:
+    return "failed" if run.get("error") else run["first_cause"] or "nothing"
+
+
+def _what(run: Run) -> str:
+    fault, intensity, load = combination(run)
+    return f"`{fault}` {intensity} ({load})"
+
+
+def _measured(effect: dict[str, Any]) -> str:
+    before = "not there" if effect["before"] is None else f"{effect['before']:g}"
+    values = f"{before} → {effect['during']:g} {effect['unit']}"
+    return f"{effect['what']} {values}, where {effect['threshold']:.3g} counts"
+
+
+def _counted(named: Counter[str]) -> str:
+    return ", ".join(f"{_code(cause)} {count}" for cause, count in named.most_common())
+
+
+def _code(cause: str | None) -> str:
+    return f"`{cause}`" if cause else "none"
+
+
+def _load(runs: list[Run]) -> str:
+    before, during = (_median_pace(run["throughput"][when] for run in runs if run.get("throughput")) for when in _WHEN)
+    return f"{before} → {during}"
+
+
+_WHEN = ("before", "during")
+
+
+def _median_pace(paces: Iterable[dict[str, float | None] | None]) -> str:
+    measured = [pace for pace in paces if pace]
+    if not measured:
+        return "not reported"
+    tps = statistics.median(pace["tps"] or 0.0 for pace in measured)
+    latencies = [pace["latency_ms"] for pace in measured if pace["latency_ms"] is not None]
+    return f"{tps:.0f}/s" + (f" at {statistics.median(latencies):.1f} ms" if latencies else "")
+
+
+def _machine() -> str:
+    memory_gib = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    return (
+        f"Machine: {os.cpu_count()} CPUs, {memory_gib:.0f} GiB, Linux {platform.release()}. "
+        f"PostgreSQL {version_of(find_binaries())}, Python {platform.python_version()}, doctord {version('doctord')}."
+    )

@@ -1,0 +1,60 @@
+"""Figures of a private server by which a fault may show what it takes: each gives a function that reads it."""
+
+import time
+from collections.abc import Callable
+from typing import LiteralString
+
+import psycopg
+
+from doctord.lab.server import PrivateServer
+
+Reading = Callable[[PrivateServer], float | None]
+_TIMES = 3
+
+
+def answer(statement: LiteralString) -> Reading:
+    """The number that a statement answers with; null where it answers with none."""
+
+    def read(server: PrivateServer) -> float | None:
+        with server.connect() as connection:
+            row = connection.execute(statement).fetchone()
+        return None if row is None or row[0] is None else float(row[0])
+
+    return read
+
+
+def log_lines(text: str) -> Reading:
+    """How many lines of the server's log hold a text."""
+
+    def read(server: PrivateServer) -> float:
+        with (server.folder / "postgresql.log").open(errors="replace") as log:
+            return sum(text in line for line in log)
+
+    return read
+
+
+def statement_ms(statement: LiteralString) -> Reading:
+    """How long a statement takes, the quickest of three times, each rolled back; null where its table is not there."""
+
+    def read(server: PrivateServer) -> float | None:
+        try:
+            with server.connect() as connection:
+                return min(_rolled_back_ms(connection, statement) for _ in range(_TIMES))
+        except psycopg.errors.UndefinedTable:
+            return None
+
+    return read
+
+
+def login_s(server: PrivateServer) -> float:
+    """How long a login takes."""
+    began = time.monotonic()
+    server.connect().close()
+    return time.monotonic() - began
+
+
+def _rolled_back_ms(connection: psycopg.Connection[tuple[object, ...]], statement: LiteralString) -> float:
+    with connection.transaction(force_rollback=True):
+        began = time.monotonic()
+        connection.execute(statement)
+        return (time.monotonic() - began) * 1e3

@@ -1,0 +1,44 @@
+"""What is said of a run of the lab."""
+
+from doctord.app.lab import Tried
+from doctord.lab.dose import Dose
+from doctord.lab.effect import Effect
+from doctord.lab.fault import all_faults
+from doctord.lab.run import Outcome
+from doctord.lab.workload import Pace
+from doctord.report.lab import document, render
+
+BEFORE, DURING = Pace(100.0, 1.0), Pace(98.0, 1.2)
+LATENCY = Effect("latency of the light load", "ms", 1.0, 1.2, 1.5, found=False)
+REFUSED = Effect("logins refused", "logins", None, 12.0, 1.0, found=True)
+
+
+def tried(effect: Effect | None) -> Tried:
+    return Tried(Outcome(all_faults()["cpu_hog"], Dose(1, "mild"), None, BEFORE, DURING, effect))
+
+
+def test_an_injection_without_effect_is_said_to_be_no_case() -> None:
+    assert render(tried(LATENCY)).splitlines() == [
+        "The light load before: 100 transactions/s, 1 ms each; during mild cpu_hog: 98 transactions/s, 1.2 ms each.",
+        "It took no effect, so that there is nothing to diagnose: "
+        "latency of the light load, before 1 ms, during 1.2 ms.",
+    ]
+
+
+def test_one_with_an_effect_says_by_what() -> None:
+    last = render(tried(REFUSED)).splitlines()[-1]
+    assert last == "It took effect: logins refused, before not there, during 12 logins."
+
+
+def test_the_document_holds_intensity_and_effect() -> None:
+    said = document(tried(LATENCY))
+    assert said["intensity"] == "mild"
+    assert said["effect"] == {
+        "what": "latency of the light load",
+        "unit": "ms",
+        "before": 1.0,
+        "during": 1.2,
+        "threshold": 1.5,
+        "found": False,
+    }
+    assert document(tried(None))["effect"] is None
