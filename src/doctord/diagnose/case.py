@@ -25,7 +25,7 @@ from doctord.dataset.calltrace import Trace
 from doctord.dataset.common_statistics import names_of
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, measured
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import phrase, place_in
 
 # A twentieth of the time is the least that a user could feel the removal of; a tenth of one session the least that
 # is not the resting state of a quiet server.
@@ -317,7 +317,7 @@ class Case:
             Evidence(
                 table="earlier",
                 filter=vital,
-                figure=phrase(f"{{:.3g {now.unit}}} now", now.value),
+                figure=phrase(f"{place_in('.3g', now.unit)} now", now.value),
                 threshold=phrase(
                     "usually {:.3g}, seldom over {:.3g} {} ({} windows)", past.median, past.high, now.unit, past.windows
                 ),

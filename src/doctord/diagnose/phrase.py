@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-__all__ = ["Phrase", "Words", "figures", "format_of", "listed", "phrase", "places", "unit_of"]
+__all__ = ["Phrase", "Words", "figures", "format_of", "listed", "phrase", "place_in", "places", "unit_of"]
 
 _UNITS = {
     "share": "share",
@@ -85,6 +85,16 @@ def format_of(words: str) -> str:
     '.0f %'
     """
     return next((spec or "" for _, place, spec, _ in string.Formatter().parse(words) if place is not None), "")
+
+
+def place_in(number: str, unit: str) -> str:
+    """A place for a value in a unit that a file names: its brackets, which would end the place, are left out.
+
+    >>> place_in(".3g", "ms"), place_in(".3g", "{a}"), place_in(".3g", "")
+    ('{:.3g ms}', '{:.3g a}', '{:.3g}')
+    """
+    told = unit.translate({ord("{"): None, ord("}"): None})
+    return f"{{:{number} {told}}}" if told else f"{{:{number}}}"
 
 
 def unit_of(spec: str) -> str:

@@ -32,6 +32,13 @@ def test_a_limit_is_passed_by_the_last_value_and_by_no_earlier_one() -> None:
     assert [said(item.figure) for item in finding.for_] == ["log file sync: 6 ms each".removesuffix(" each")]
 
 
+def test_a_unit_with_brackets_is_shown_without_them() -> None:
+    waits = [READ | {"avg_wait_ms": 9.0}]
+    limits = [target(5.0, entity="db file scattered read", unit="{ms}")]
+    finding = found(wait=waits, statistic=limits)["kept_limit_passed"]
+    assert said(finding.for_[0].figure) == "db file scattered read: 9 ms"
+
+
 def test_a_limit_of_what_was_not_measured_is_not_passed() -> None:
     assert found(statistic=[target(0.0, entity="log file sync")]) == {}
 

@@ -10,7 +10,7 @@ from doctord.analyse.capacity.contradictions import contradictions
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, NotMeasured
-from doctord.diagnose.phrase import Phrase, phrase
+from doctord.diagnose.phrase import Phrase, phrase, place_in
 
 TARGET: Final = "target"
 OF_WAITS: Final = "wait.avg_wait_ms"
@@ -34,7 +34,7 @@ class Limit:
 
     def evidence(self) -> Evidence:
         """The figure against its limit; seconds are shown as what they are, other units as they are written."""
-        place = "{:time}" if self.unit == "s" else f"{{:.3g {self.unit}}}" if self.unit else "{:.3g}"
+        place = "{:time}" if self.unit == "s" else place_in(".3g", self.unit)
         return Evidence(
             "wait" if self.event else "statistic",
             f"event = '{self.event}'" if self.event else f"name = '{self.name}'",
