@@ -24,7 +24,38 @@ def test_the_casebook_s_arithmetic_to_the_digit(memory: float, page: float, entr
 @pytest.mark.parametrize(("entries", "code"), [(512, 0), (513, 1), (3072, 3), (65_536, 7)])
 def test_the_code_of_solaris(entries: int, code: int) -> None:
     sizing = tlb(memory=given(entries * 8192.0, "bytes"), page=given(8192, "bytes"))
-    assert [one.value for one in sizing.settings] == [str(code)]
+    assert {one.name: one.value for one in sizing.settings} == {
+        "default_tsb_size": str(code),
+        "enable_tsb_rss_sizing": "1",
+        "tsb_rss_factor": "384",
+    }
+
+
+@pytest.mark.parametrize(
+    ("processes", "factor", "note"), [(100, "32", "the default"), (20_000, "13", "leaves them less")]
+)
+def test_all_tsbs_together_are_held_below_a_part_of_memory(processes: float, factor: str, note: str) -> None:
+    sizing = tlb(
+        memory=given(12 * GIB, "bytes"),
+        page=given(4 * MIB, "bytes"),
+        processes=given(processes),
+        host_memory=given(16 * GIB, "bytes"),
+    )
+    assert step(sizing, "TSBs of all processes").value == processes * 64 * 1024
+    high_water = sizing.settings[-1]
+    assert (high_water.name, high_water.value) == ("tsb_alloc_hiwater_factor", factor)
+    assert note in high_water.note
+
+
+def test_more_tsbs_than_the_host_has_memory_for() -> None:
+    sizing = tlb(
+        memory=given(12 * GIB, "bytes"),
+        page=given(4 * MIB, "bytes"),
+        processes=given(20_000),
+        host_memory=given(1 * GIB, "bytes"),
+    )
+    assert "tsb_alloc_hiwater_factor" not in {one.name for one in sizing.settings}
+    assert "do not fit" in " ".join(sizing.cautions)
 
 
 def test_no_tsb_is_large_enough() -> None:
