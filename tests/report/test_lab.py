@@ -1,5 +1,7 @@
 """What is said of a run of the lab."""
 
+from pathlib import Path
+
 from doctord.app.lab import Tried
 from doctord.lab.dose import Dose
 from doctord.lab.effect import Effect
@@ -42,3 +44,10 @@ def test_the_document_holds_intensity_and_effect() -> None:
         "found": False,
     }
     assert document(tried(None))["effect"] is None
+
+
+def test_every_key_of_the_document_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "lab.md").read_text(encoding="utf-8")
+    said = document(tried(LATENCY))
+    effect = {f"`effect.{key}`" if f"`effect.{key}`" in page else f"`.{key}`" for key in said["effect"]}
+    assert {key for key in (*(f"`{key}" for key in said), *effect) if key not in page} == set()

@@ -24,6 +24,8 @@ from doctord.lab.errors import LabError
 from doctord.lab.processes import server_user, tied
 
 DATABASE: Final = "pgbench"
+ROLES: Final = ("postgres", "app")
+"""Whom the lab's own users may log in as: the administrator, and who is none, once a fault has made that role."""
 _START_S: Final = 30.0
 _STOP_S: Final = 10.0
 
@@ -152,7 +154,7 @@ def _configure(data: Path, settings: Mapping[str, str]) -> None:
         "local all,replication all peer map=lab\nhost all all 127.0.0.1/32 scram-sha-256\n"
     )
     users = {getpass.getuser(), server_user() or getpass.getuser()}
-    (data / "pg_ident.conf").write_text("".join(f"lab {user} postgres\n" for user in sorted(users)))
+    (data / "pg_ident.conf").write_text("".join(f"lab {user} {role}\n" for user in sorted(users) for role in ROLES))
 
 
 def _wait_until_ready(server: PrivateServer, log: Path) -> None:

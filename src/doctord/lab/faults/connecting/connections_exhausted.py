@@ -22,7 +22,7 @@ while True:
         print(refused, flush=True)
     time.sleep(float(sys.argv[2]))
 """
-_REFUSED = Figure("logins refused", "logins", 1, log_lines("FATAL:"))
+_REFUSED = Figure("logins refused", "logins", 1, log_lines("connection slots are reserved"))
 
 
 @fault(cause="connections_near_limit", effect=_REFUSED, settings={"max_connections": str(_LIMIT)})
@@ -32,8 +32,8 @@ def connections_exhausted(server: PrivateServer, dose: Dose) -> Iterator[None]:
     Four are the light load's, three are kept for administrators.
 
     Seen: "remaining connection slots are reserved", twice a second.
-
     """
+    server.execute("create role app login")
     with ExitStack() as stack:
         for _ in range(_KEPT):
             stack.enter_context(closing(server.connect("web")))

@@ -30,6 +30,6 @@ def cpu_hog(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """
     with ExitStack() as beside:
         beside.enter_context(workload(server, seed=dose.seed, clients=4, script=_SCRIPT))
-        for _ in range(dose.of(1, 4, 12) * (os.cpu_count() or 1)):
+        for _ in range(dose.of(1, 4, 8) * (os.cpu_count() or 1)):
             beside.enter_context(running(["sha256sum", "/dev/zero"], Path(os.devnull)))
         yield

@@ -10,7 +10,7 @@ from doctord.lab.sessions import sessions_asking
 from doctord.lab.workload import workload
 
 _UPDATE = "update pgbench_branches set bbalance = bbalance + 1"
-_NOW_AND_THEN = f"begin;\n{_UPDATE};\n\\sleep 1 s\ncommit;\n\\sleep 3 s\n"
+_NOW_AND_THEN = f"begin;\n{_UPDATE};\n\\sleep 3 s\ncommit;\n\\sleep 6 s\n"
 
 
 @fault(cause="idle_in_transaction_blocker")
@@ -18,7 +18,8 @@ def idle_in_transaction(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """One session updates every branch and then sits idle in its transaction.
 
     The light load needs a branch in every transaction: all its sessions queue behind the idle one, and nothing is
-    committed until it ends. Mild: it ends after a second, and comes again after three. Severe: thirty more queue.
+    committed until it ends. Mild: it ends after three seconds, and comes again after six. Severe: thirty
+    more queue.
 
     Seen: 4 of 4 sessions in `Lock: transactionid`, the light load at 0 transactions per second instead of 96.
     """

@@ -42,7 +42,7 @@ def backup_saturates_disk(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """
     with _file(server.folder) as path:
         server.evict()
-        backup = [sys.executable, "-c", _BACKUP, str(path), str(dose.of(4, 16, 40))]
+        backup = [sys.executable, "-c", _BACKUP, str(path), str(dose.of(4, 16, 32))]
         with (
             running(backup, server.folder / "backup.log"),
             workload(server, seed=dose.seed, clients=4, script=_LOOKUPS),
