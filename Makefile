@@ -5,9 +5,9 @@ BIN := $(VENV)/bin
 LOCKED := $(BIN)/python -m pip install --quiet --require-hashes
 RESOLVE := $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --custom-compile-command 'make lock'
 SECONDS ?= 20
-# A process of tests more than there are CPUs, for they wait for servers too. Beside each other they need no threads of their own
-# for linear algebra and frames.
-PYTEST := OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/pytest --numprocesses=$(shell expr $$(nproc) + 1) --dist=worksteal
+# Two processes of tests more than there are CPUs, for they wait for servers half of the time. Beside each other they need no
+# threads of their own for linear algebra and frames.
+PYTEST := OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/pytest --numprocesses=$(shell expr $$(nproc) + 2) --dist=worksteal
 
 # Where this is set, each process of tests and each command that a test starts would compile all of Python again.
 unexport PYTHONDONTWRITEBYTECODE

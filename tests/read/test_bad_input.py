@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import time
 import zipfile
 from pathlib import Path
 
@@ -149,6 +150,16 @@ def test_nothing_in_it(tmp_path: Path) -> None:
 @IN_ANY_CASE
 def test_anything_at_all(tmp_path: Path, content: bytes) -> None:
     survives(put(tmp_path, content))
+
+
+@pytest.mark.parametrize("text", ["x", "1 ", "a b, ", " ", "\n", "a=1 ", "12:00:00 ", "/a", '"a": {'])
+def test_a_long_line_is_looked_at_once(tmp_path: Path, text: str) -> None:
+    with opened(put(tmp_path, (text * 2**16).encode())) as source:
+        head = source.head
+    began_s = time.process_time()
+    for known in formats():
+        known.sniff(head)
+    assert time.process_time() - began_s < 5, "half a minute, where the time grows with the square of the length"
 
 
 def test_every_format_has_a_sample() -> None:

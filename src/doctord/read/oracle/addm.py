@@ -25,7 +25,7 @@ from doctord.read.source import SourceFile
 NAME = "ADDM report"
 RANK = Rank.NAMED
 TITLE = re.compile(
-    r"^\s*(?:DETAILED )?ADDM REPORT FOR (?:TASK|DATABASE|ANALYSIS|INSTANCE)\b", re.IGNORECASE | re.MULTILINE
+    r"^[^\S\n]*+(?:DETAILED )?ADDM REPORT FOR (?:TASK|DATABASE|ANALYSIS|INSTANCE)\b", re.IGNORECASE | re.MULTILINE
 )
 PERIOD = (
     re.compile(rf"Time period starts at ({MOMENT})\s+Time period ends at ({MOMENT})"),

@@ -22,7 +22,7 @@ from doctord.read.source import SourceFile
 NAME = "SQL monitor reports (Oracle, text)"
 RANK = Rank.NAMED
 DB: Final = "oracle"
-TITLE: Final = re.compile(r"^\s*SQL Monitoring Report\s*$", re.MULTILINE)
+TITLE: Final = re.compile(r"^[^\S\n]*+SQL Monitoring Report[^\S\n]*+$", re.MULTILINE)
 INFORMATION: Final = re.compile(r"^\s*([A-Z][\w ()/#]*?)\s*:\s+(\S.*?)\s*$")
 MOMENT: Final = re.compile(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d)")
 NUMBER: Final = re.compile(r"([\d.]+)\s*([KMGT]?)B?$")

@@ -31,9 +31,11 @@ from doctord.read.source import SourceFile
 NAME = "tkprof (Oracle)"
 RANK = Rank.NAMED
 
-CALLS: Final = re.compile(r"^\s*call\s+count\s+cpu\s+elapsed\s+disk\s+query\s+current\s+rows\s*$", re.MULTILINE)
+CALLS: Final = re.compile(
+    r"^[^\S\n]*+call\s+count\s+cpu\s+elapsed\s+disk\s+query\s+current\s+rows[^\S\n]*+$", re.MULTILINE
+)
 CALL: Final = re.compile(r"\s*(Parse|Execute|Fetch)((?:\s+\d+(?:[.,]\d+)?){7})\s*$")
-TITLE: Final = re.compile(r"^\s*TKPROF: Release .*$", re.MULTILINE)
+TITLE: Final = re.compile(r"^[^\S\n]*+TKPROF: Release .*$", re.MULTILINE)
 DATE: Final = re.compile(r" on (.*?(\d\d):(\d\d):(\d\d).*)$")
 TRACE: Final = re.compile(r"^Trace file: (?:.*[\\/])?(\w+?)_[a-z]\w{2,3}_\d+", re.MULTILINE)
 RULER: Final = re.compile(r"\s*\*{20,}\s*$")

@@ -27,7 +27,7 @@ from doctord.read.source import SourceFile, opened
 NAME = "PostgreSQL's configuration files (postgresql.conf, conf.d, postgresql.auto.conf)"
 RANK = Rank.SHAPE
 
-SECTION: Final = re.compile(r"^\s*(?:\[[^\]\n]+\]|[\w-]+\s*\{)\s*$", re.MULTILINE)
+SECTION: Final = re.compile(r"^[^\S\n]*+(?:\[[^\]\n]+\]|[\w-]++\s*+\{)[^\S\n]*+$", re.MULTILINE)
 ASSIGNED: Final = re.compile(rf"^[ \t]*({A_NAME})(?:[ \t]*=|[ \t]+)[ \t]*['\w.*-]", re.MULTILINE)
 LINE: Final = re.compile(r"^[ \t]*[^#\s].*", re.MULTILINE)
 BANNER: Final = re.compile(

@@ -75,7 +75,7 @@ PARTS = {
 ON_ONE_LINE = [f"{part}.{name}" for part, names in PARTS.items() for name in names]
 COUNTS = {"read": "read.rps", "write": "write.wps"}
 HEADING_OF_ONE_LINE = "Disks: xfers read write queue"
-PART = re.compile(r"\s*(?P<disk>\S+)?\s+(?P<part>xfer|read|write|queue):\s+(?P<names>[%\w ]+)$")
+PART = re.compile(r"(?:\s*+(?P<disk>\S+))?\s++(?P<part>xfer|read|write|queue):\s+(?P<names>[%\w ]+)$")
 TITLES = ("System configuration", "%tm", "act", "Disk history since boot")
 
 

@@ -18,7 +18,7 @@ from doctord.read.source import SourceFile
 NAME = "lpfc.conf (Solaris)"
 RANK = Rank.NAMED
 ASSIGNED: Final = re.compile(r"([A-Za-z][\w-]*)\s*=\s*(.+?)\s*;?\s*$")
-ITS_OWN: Final = re.compile(r"^\s*(?:lun-queue-depth|tgt-queue-depth|nodev-tmo|linkdown-tmo|fcp-bind-\w+)\s*=",
+ITS_OWN: Final = re.compile(r"^[^\S\n]*+(?:lun-queue-depth|tgt-queue-depth|nodev-tmo|linkdown-tmo|fcp-bind-\w+)\s*=",
                             re.MULTILINE)  # fmt: skip
 NO_SETTING: Final = "no setting"
 

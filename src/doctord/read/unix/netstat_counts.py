@@ -11,7 +11,7 @@ SECTION: Final = re.compile(r"(\w+):$")
 BYTES: Final = re.compile(r" \(\d+ bytes\)")
 COUNT_FIRST: Final = re.compile(r"\s+(\d+) ([A-Za-z].*)$")
 COUNT_LAST: Final = re.compile(r"\s+([A-Za-z][\w ]*): (\d+)$")
-SOLARIS: Final = re.compile(r"(\w+)\s*=\s*(\d+)")
+SOLARIS: Final = re.compile(r"\b(\w++)\s*+=\s*+(\d+)")  # from the beginning of a word: a long one is looked at once
 NSTAT: Final = re.compile(
     r"(Ip6?|IpExt|Icmp6?|IcmpMsg|TcpExt|Tcp|Udp6?|UdpLite6?|MPTcpExt)([A-Z]\w+)\s+(\d+)\s+[\d.]+$"
 )
