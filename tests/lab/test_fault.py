@@ -57,6 +57,8 @@ def test_each_required_fault_expects_its_cause() -> None:
         "vacuum_run": None,
         "queue_vacuumed": None,
         "large_system_calls": None,
+        "one_cpu_interrupted": "interrupts_on_one_cpu",
+        "one_cpu_receives": None,
         "log_of_all_statements": None,
         "log_writer_first": None,
         "none": None,
@@ -90,7 +92,9 @@ def test_only_faults_of_control_groups_devices_and_the_kernel_need_root() -> Non
         "fragmented_file",
         "huge_pages_reserved",
         "memory_squeeze",
+        "one_cpu_interrupted",
         "requests_split",
+        "one_cpu_receives",
     ]
 
 
