@@ -10,6 +10,7 @@ from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.server_log import ServerLog
 from doctord.collect.postgres.statistics.folders import Folders
+from doctord.collect.postgres.statistics.freezing import Freezing
 from doctord.collect.postgres.statistics.horizon import Horizon
 from doctord.collect.postgres.statistics.relations import Relations
 from doctord.collect.postgres.statistics.replication import Replication
@@ -59,6 +60,7 @@ class StatisticsCollector:
             Settings(),
             ClusterViews(),
             Horizon(),
+            Freezing(),
             Replication(),
             Statements(),
             Relations(),
