@@ -83,7 +83,7 @@ def test_the_session_of_a_temporary_table_is_ended_and_not_vacuumed() -> None:
 
 def test_a_temporary_table_of_a_session_that_is_not_told() -> None:
     finding = found(old("temporary table, oid 16400"))
-    assert "of a session that is not known" in said(finding.title)
+    assert "of a session that is not known holds it" in said(finding.title)
     assert [item.what for item in finding.not_measured] == ["whose session the temporary table is"]
 
 

@@ -12,6 +12,7 @@ from doctord.collect.postgres.server_log import ServerLog
 from doctord.collect.postgres.statistics.folders import Folders
 from doctord.collect.postgres.statistics.freezing import Freezing
 from doctord.collect.postgres.statistics.horizon import Horizon
+from doctord.collect.postgres.statistics.lock_table import LockTable
 from doctord.collect.postgres.statistics.relations import Relations
 from doctord.collect.postgres.statistics.replication import Replication
 from doctord.collect.postgres.statistics.rights import note_rights
@@ -61,6 +62,7 @@ class StatisticsCollector:
             ClusterViews(),
             Horizon(),
             Freezing(),
+            LockTable(),
             Replication(),
             Statements(),
             Relations(),

@@ -72,13 +72,13 @@ def _snapshot(case: Case, database: Statistic) -> Holder | None:
 
 def _temporary(first: Oldest, database: Statistic, told: Sequence[Evidence]) -> Hold:
     """Of a temporary table its own session alone can freeze or drop the rows; autovacuum passes it by."""
-    if first.session is None:
-        words = phrase("; {} {} holds it, of a session that is not known", first.kind, first.name)
-        end: Words = phrase("First: find the session of {}, and end it", first.name)
-    else:
-        words: Words = phrase("; {} {} of session {} ({}) holds it", first.kind, first.name, first.session, first.who)
+    whose: Words = "of a session that is not known"
+    end = phrase("First: find the session of {}, and end it", first.name)
+    if first.session is not None:
+        whose = phrase("of session {} ({})", first.session, first.who)
         end = phrase("First: end session {} ({}) with select pg_terminate_backend({})", first.session, first.who,
                      first.session)  # fmt: skip
+    words = phrase("; {} {} {} holds it", first.kind, first.name, whose)
     steps = (
         phrase("{}, or have it drop or vacuum the table: no other session can, autovacuum and a VACUUM of the database "
                "pass it by.", end),
