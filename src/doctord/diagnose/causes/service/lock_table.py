@@ -14,8 +14,8 @@ from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured, mea
 from doctord.diagnose.phrase import Words, phrase
 
 OBJECTS, ENTRIES, HELD = "pg_locks.objects", "pg_locks.entries", "pg_locks.held"
-# The documentation's sum leaves out the server's own processes and what shared memory is to spare: more fits. Half of it
-# on a server that fails so is a table that fills; where nothing failed yet, nearly all of it is worth a note.
+# The documentation's sum leaves out the server's own processes and what shared memory is to spare: more fits. Half of
+# it on a server that fails so is a table that fills; where nothing failed yet, nearly all of it is worth a note.
 HALF, NEARLY = 0.5, 0.9
 # Who holds so much (0 to 1) of the entries is the one to look at; else it is many, and how each of them works.
 LARGE_PART = 0.25
