@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 # What pg_stat_statements leaves of `date '2026-11-23'`, and no grammar has: a type with a parameter behind it.
 TYPED: Final = re.compile(r"\b(?:date|time|timestamp|timestamptz|interval)\s+(\$\d+)", re.IGNORECASE)
+PLACE: Final = re.compile(r"(\$\d+)")
 MOST_PARSED: Final = 20_000  # characters; a longer text is generated, and takes seconds
 
 
@@ -18,12 +19,16 @@ MOST_PARSED: Final = 20_000  # characters; a longer text is generated, and takes
 class Condition:
     """Columns that are compared for equality, and for a range, with what is known before a row is looked at.
 
-    `is_all`: the statement is a plain one on this table, and has no other condition than these.
+    `is_all`: the statement is a plain one on this table, and has no other condition than these. `others` are columns
+    that stand beside another operator (LIKE, @@, @>, &&), which indexes of other kinds than B-trees may serve; `calls`
+    functions of which the result is compared, with a column that they are given: an index of that expression serves.
     """
 
     equal: frozenset[str]
     ranges: frozenset[str]
     is_all: bool = False
+    others: frozenset[str] = frozenset()
+    calls: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def columns(self) -> frozenset[str]:
@@ -35,11 +40,14 @@ class Condition:
 def condition(text: str, table: str) -> Condition | None:
     """The conditions of a statement of PostgreSQL on one table; null where its text cannot be parsed.
 
-    What stands under OR and NOT, and a column within a function or a cast, is left out: no plain index serves it.
+    What stands under OR and NOT, and a column within a cast, is left out: no index serves it.
 
     >>> found = condition("SELECT * FROM orders AS o WHERE o.customer = $1 AND o.created > $2", "orders")
     >>> sorted(found.equal), sorted(found.ranges)
     (['customer'], ['created'])
+    >>> found = condition("SELECT 1 FROM notes WHERE lower(title) = $1 AND words @@ $2", "notes")
+    >>> sorted(found.calls), sorted(found.others)
+    ([('lower', 'title')], ['words'])
     """
     tree = _parsed(text)
     if tree is None:
@@ -50,14 +58,25 @@ def condition(text: str, table: str) -> Condition | None:
     names = {one.alias_or_name.lower() for one in tables if one.name.lower() == table.lower()}
     if len(tables) == 1:
         names.add("")
-    equal, ranges = set[str](), set[str]()
-    for node in tree.find_all(exp.EQ, exp.In, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between):
+    equal, ranges, others, calls = set[str](), set[str](), set[str](), set[tuple[str, str]]()
+    compares = (exp.EQ, exp.In, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
+    for node in tree.find_all(*compares, *_operators()):
         if node.find_ancestor(exp.Where, exp.Join) is None or node.find_ancestor(exp.Or, exp.Not, exp.Case):
             continue
-        into = equal if isinstance(node, exp.EQ | exp.In) else ranges
+        into = equal if isinstance(node, exp.EQ | exp.In) else ranges if isinstance(node, compares) else others
         into.update(_compared(node, names))
+        calls.update(_called(node, names))
     is_all = len(tables) == 1 and _is_plain(tree, len(equal | ranges))
-    return Condition(frozenset(equal), frozenset(ranges), is_all)
+    return Condition(frozenset(equal), frozenset(ranges), is_all, frozenset(others), frozenset(calls))
+
+
+def _operators() -> tuple[type["exp.Expr"], ...]:
+    """Operators that no B-tree serves, or only at the beginning of a text."""
+    from sqlglot import exp  # noqa: PLC0415 - as above
+
+    arrays = (exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps)
+    documents = (exp.JSONBPathExists, exp.JSONBContainsTopKey)
+    return (exp.Like, exp.ILike, exp.RegexpLike, exp.RegexpILike, exp.MatchAgainst, *arrays, *documents)
 
 
 def _is_plain(tree: "exp.Expr", compared: int) -> bool:
@@ -118,9 +137,29 @@ def _compared(node: "exp.Expr", names: set[str]) -> set[str]:
     """Columns of the table that a comparison has by themselves on one side, and not on both."""
     from sqlglot import exp  # noqa: PLC0415 - as above
 
-    sides = [side for side in (node.this, node.args.get("expression")) if isinstance(side, exp.Expr)]
-    found = [side for side in sides if isinstance(side, exp.Column) and side.table.lower() in names]
+    found = [side for side in _sides(node) if isinstance(side, exp.Column) and side.table.lower() in names]
     return {side.name.lower() for side in found} if len(found) == 1 else set()
+
+
+def _called(node: "exp.Expr", names: set[str]) -> set[tuple[str, str]]:
+    """Functions of which a comparison has the result on one side, with the columns of the table that they are given."""
+    from sqlglot import exp  # noqa: PLC0415 - as above
+
+    found = set[tuple[str, str]]()
+    for side in _sides(node):
+        if isinstance(side, exp.Func) and not isinstance(side, exp.Cast):
+            name = side.name if isinstance(side, exp.Anonymous) else side.sql_names()[0]
+            columns = (one for one in side.find_all(exp.Column) if one.table.lower() in names)
+            found.update((name.lower(), column.name.lower()) for column in columns)
+    return found
+
+
+def _sides(node: "exp.Expr") -> list["exp.Expr"]:
+    """What stands on both sides of an operator; of IN on its left."""
+    from sqlglot import exp  # noqa: PLC0415 - as above
+
+    right = node.args.get("expressions") if isinstance(node, exp.MatchAgainst) else [node.args.get("expression")]
+    return [side for side in (node.this, *(right or ())) if isinstance(side, exp.Expr)]
 
 
 @lru_cache(maxsize=64)
@@ -132,7 +171,8 @@ def _parsed(text: str) -> "exp.Expr | None":
 
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
-        # What scrubbing left of a constant would be taken for an operator of JSON.
-        return sqlglot.parse_one(TYPED.sub(r"\1", text.replace("?", "$1")), read="postgres")
+        # What scrubbing left of a constant would be taken for an operator of JSON; $1,$ for the beginning of a text.
+        plain = PLACE.sub(r"\1 ", TYPED.sub(r"\1", text.replace("?", "$1")))
+        return sqlglot.parse_one(plain, read="postgres")
     except SqlglotError:
         return None

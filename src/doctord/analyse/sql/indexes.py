@@ -11,8 +11,14 @@ from doctord.analyse.sql.conditions import Condition
 from doctord.dataset.dataset import Dataset
 
 COMPONENT: Final = "pg_index"
-EXPRESSION: Final = "(expression)"
-_DESCRIBED: Final = re.compile(r"^(?P<method>\w+) \((?P<columns>.*)\)(?P<partial> partial)?(?P<invalid> invalid)?$")
+EXPRESSION: Final = "(expression"
+_EXPRESSION: Final = re.compile(r"^\(expression (?P<functions>[^:]*): (?P<columns>[^:]*)\)$")
+_DESCRIBED: Final = re.compile(
+    r"^(?P<method>\w+) \((?P<columns>.*)\)(?: pending (?P<pending>\d+) kB)?"
+    r"(?P<partial> partial)?(?P<invalid> invalid)?$"
+)
+# Kinds of index that serve operators other than comparisons.
+OTHER_METHODS: Final = ("gin", "gist", "spgist")
 
 Service: TypeAlias = Literal["none", "some", "unknown"]
 """Whether an index could serve: none, some, or it cannot be told."""
@@ -20,13 +26,17 @@ Service: TypeAlias = Literal["none", "some", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One index: its key columns in order, `(expression)` for what is no column."""
+    """One index: its key columns in order, `(expression lower: title)` for what is no column.
+
+    `pending_kb` is how long the list of entries may grow that a GIN index has not taken in yet; null where it has none.
+    """
 
     name: str
     method: str
     columns: tuple[str, ...]
     is_partial: bool
     is_valid: bool
+    pending_kb: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +71,53 @@ def _index(name: str, text: str) -> Index:
     if found is None:
         return Index(name, text, (), is_partial=True, is_valid=True)
     columns = tuple(found["columns"].split(", "))
-    return Index(name, found["method"], columns, found["partial"] is not None, found["invalid"] is None)
+    pending_kb = int(found["pending"]) if found["pending"] else None
+    return Index(name, found["method"], columns, found["partial"] is not None, found["invalid"] is None, pending_kb)
 
 
 def served(known: Sequence[Index], condition: Condition | None) -> Served:
-    """Whether one of a table's indexes begins with a column that a condition compares; invalid ones serve nobody.
+    """Whether one of a table's indexes could serve what a condition compares; invalid ones serve nobody.
 
-    A b-tree is used from its first column on (PostgreSQL documentation, "Multicolumn Indexes"); whether a partial index
-    or one of an expression fits, its columns do not tell.
+    A b-tree is used from its first column on (PostgreSQL documentation, "Multicolumn Indexes"), an index of an
+    expression where the condition has the same one ("Indexes on Expressions"), GIN, GiST and SP-GiST for operators of
+    their own ("Index Types"): whether it is one of these, and whether a partial index fits, is not told.
     """
     valid = [index for index in known if index.is_valid and index.columns]
     if not valid:
         return Served("none")
-    if condition is None or not condition.columns:
+    if condition is None or not (condition.columns or condition.others or condition.calls):
         return Served("unknown")
     for index in valid:
-        column = index.columns[0]
-        is_wanted = column in condition.equal or (index.method != "hash" and column in condition.ranges)
-        if is_wanted and not index.is_partial:
+        column = None if index.is_partial else _wanted(index, condition)
+        if column is not None:
             return Served("some", index, column)
-    doubtful = any(
-        index.columns[0] == EXPRESSION or (index.is_partial and index.columns[0] in condition.columns)
-        for index in valid
-    )
-    return Served("unknown" if doubtful else "none")
+    return Served("unknown" if any(_is_doubtful(index, condition) for index in valid) else "none")
+
+
+def _wanted(index: Index, condition: Condition) -> str | None:
+    """The column, or the expression, of a condition by which an index could serve it; null where it cannot be told."""
+    column = index.columns[0]
+    if column in condition.equal or (index.method != "hash" and column in condition.ranges):
+        return column
+    if index.method in OTHER_METHODS:
+        return next((one for one in index.columns if one in condition.others), None)
+    functions, columns = _expression(column)
+    same = [f"{name}({of})" for name, of in sorted(condition.calls) if functions == {name} and columns == {of}]
+    return same[0] if same else None
+
+
+def _is_doubtful(index: Index, condition: Condition) -> bool:
+    """Whether an index may serve all the same: one of an unlike expression of the same column, or a partial one."""
+    column = index.columns[0]
+    if index.is_partial and (column in condition.columns or column in condition.others):
+        return True
+    if not column.startswith(EXPRESSION):
+        return column in condition.others  # a text's beginning, by a B-tree
+    _, columns = _expression(column)
+    return not columns or any(of in columns for _, of in condition.calls)
+
+
+def _expression(column: str) -> tuple[set[str], set[str]]:
+    """Functions and columns of an indexed expression; none of a plain column, or where they are not told."""
+    found = _EXPRESSION.match(column)
+    return (set(found["functions"].split()), set(found["columns"].split())) if found else (set(), set())

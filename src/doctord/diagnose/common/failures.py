@@ -60,6 +60,7 @@ KINDS: Final = (
     Kind("deadlock", ("40P01",), least_share=NEVER),
     Kind("notify queue", ("54000",), "notify queue", is_servers_own=True),
     Kind("disk full", ("53100",), is_servers_own=True),
+    Kind("lock table", ("53200",), "out of shared memory", is_servers_own=True),
     Kind("out of memory", ("53200",), is_servers_own=True),
     Kind("connections", ("53300",), least_share=NEVER),
     Kind("autovacuum", ("57014",), "autovacuum task", NEVER),
@@ -70,6 +71,8 @@ KINDS: Final = (
     Kind("expected", ("23", "P0"), least_share=MOST),
 )
 OTHER: Final = Kind("other", ())
+# Who does one kind of thing all the time can do none of it: all that write, or that notify.
+OUTAGE: Final = ("disk full", "notify queue")
 ENDING_SESSIONS: Final = ("25P03", "25P04")
 
 
@@ -175,6 +178,11 @@ def kind_of(one: Logged) -> Kind:
     """What is to be done about an error, by its SQLSTATE and words."""
     state, message = one.state or "", one.message.lower()
     return next((kind for kind in KINDS if state.startswith(kind.states) and kind.words in message), OTHER)
+
+
+def severity_of(one: Failed) -> Severity:
+    """Of what the server ran out of: from the first on; where nothing is written any more, whatever part that is."""
+    return "critical" if one.share >= CRITICAL_SHARE or (one.kind.name in OUTAGE and one.count >= OFTEN) else "warning"
 
 
 def _failed(db: str, kind: Kind, messages: Sequence[Logged], seconds: float, counted: Transactions) -> Failed:

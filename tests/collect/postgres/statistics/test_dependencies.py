@@ -140,3 +140,52 @@ def test_functions_where_they_are_timed(server: PostgresServer, shop: str, link:
             if seen:
                 break
     assert seen["pg_stat_user_functions.total_time"] > 5 * seen["pg_stat_user_functions.calls"] > 0
+
+
+def test_policies_where_row_security_is_in_force(server: PostgresServer, shop: str, link: Link) -> None:
+    server.execute(
+        "CREATE TABLE documents (id int, team int)",
+        "CREATE FUNCTION may_see(int) RETURNS bool LANGUAGE plpgsql STABLE AS 'BEGIN RETURN $1 > 4711; END'",
+        "CREATE POLICY by_team ON documents FOR SELECT USING (may_see(team))",
+        "CREATE POLICY plain ON documents USING (team = 4711)",
+        "CREATE POLICY added ON documents FOR INSERT WITH CHECK (team = 1)",
+        "CREATE TABLE quiet (id int)",
+        "CREATE POLICY off ON quiet USING (id = 1)",
+        dbname=shop,
+    )
+    dependencies = Dependencies()
+    assert told(link, dependencies, "pg_policy") == {}
+    server.execute("ALTER TABLE documents ENABLE ROW LEVEL SECURITY", dbname=shop)
+    assert told(link, dependencies, "pg_policy") == {
+        "documents by_team": "for select, calls public.may_see",
+        "documents plain": "for all",
+    }
+
+
+def test_expressions_of_indexes_and_pending_lists(server: PostgresServer, shop: str, link: Link) -> None:
+    server.execute(
+        "CREATE EXTENSION pgstattuple",
+        "CREATE TABLE notes (title text, words tsvector)",
+        "CREATE INDEX by_title ON notes (lower(title))",
+        "CREATE INDEX secret ON notes ((title || 'secret'))",
+        "CREATE INDEX listed ON notes USING gin (words) WITH (gin_pending_list_limit = 65536)",
+        "CREATE INDEX at_once ON notes USING gin (words) WITH (fastupdate = off)",
+        "CREATE INDEX usual ON notes USING gin (words)",
+        "INSERT INTO notes SELECT n, array_to_tsvector(ARRAY['w' || n, 'v' || n]) FROM generate_series(1, 3000) AS n",
+        "ANALYZE notes",
+        dbname=shop,
+    )
+    with closing(Relations()) as relations:
+        batches = relations.read(link)
+    rows = rows_of("setting", batches)
+    indexes = {row["name"].rpartition(" ")[2]: row["value"] for row in rows if row["component"] == "pg_index"}
+    assert indexes == {
+        "by_title": "btree ((expression lower: title))",
+        "secret": indexes["secret"],
+        "listed": "gin (words) pending 65536 kB",
+        "at_once": "gin (words)",
+        "usual": "gin (words) pending 4096 kB",
+    }
+    assert "secret'" not in indexes["secret"]
+    assert figures(batches, "shop.public.listed")["pgstatginindex.pending_pages"] > 5
+    assert figures(batches, "shop.public.at_once")["pgstatginindex.pending_pages"] == 0

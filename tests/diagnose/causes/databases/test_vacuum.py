@@ -43,18 +43,6 @@ def test_dead_rows_that_were_not_counted_are_not_bloat() -> None:
     assert diagnose(host(extra={"space": [BLOATED | {"dead_rows": None}]})).healthy
 
 
-def test_transaction_ids_run_out() -> None:
-    age = {("bench", "pg_database.datfrozenxid_age"): 1.6e9, (None, "pg_stat_database.xact_commit"): 100.0}
-    finding = diagnose(host(postgres=age)).findings[0]
-    assert finding.cause == "transaction_id_age"
-    assert "bench" in said(finding.title)
-    assert "63 days" in said(finding.for_[0].why)
-
-
-def test_a_normal_age_is_healthy() -> None:
-    assert diagnose(host(postgres={("bench", "pg_database.datfrozenxid_age"): 2.1e8})).healthy
-
-
 YOUNG = {"state": "idle in transaction", "transaction_s": 25.0, "xmin_age": 9000, "user": "app", "program": "report"}
 HOT = TABLE | {"name": "public.counter", "used_bytes": 3 * 2**20, "live_rows": 10, "dead_rows": 20_000}
 # A thousand changes of one row a second, each of which looks at three hundred pages to find it.

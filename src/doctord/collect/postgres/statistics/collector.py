@@ -10,7 +10,9 @@ from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.server_log import ServerLog
 from doctord.collect.postgres.statistics.folders import Folders
+from doctord.collect.postgres.statistics.freezing import Freezing
 from doctord.collect.postgres.statistics.horizon import Horizon
+from doctord.collect.postgres.statistics.lock_table import LockTable
 from doctord.collect.postgres.statistics.relations import Relations
 from doctord.collect.postgres.statistics.replication import Replication
 from doctord.collect.postgres.statistics.rights import note_rights
@@ -59,6 +61,8 @@ class StatisticsCollector:
             Settings(),
             ClusterViews(),
             Horizon(),
+            Freezing(),
+            LockTable(),
             Replication(),
             Statements(),
             Relations(),

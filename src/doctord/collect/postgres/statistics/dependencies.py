@@ -13,6 +13,7 @@ FOREIGN_KEYS: Final = "pg_constraint"
 TRIGGERS: Final = "pg_trigger"
 FUNCTIONS: Final = "pg_proc"
 VIEWS: Final = "pg_rewrite"
+POLICIES: Final = "pg_policy"
 
 # Catalogues alone, without a lock on a table. A key is served by an index that begins with one of its columns; one that
 # leaves out nulls only serves as well, for a null refers to nothing.
@@ -65,6 +66,19 @@ WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND coalesce(r.oid, 
                             AND e.deptype = 'e')
 GROUP BY 1 ORDER BY 1 LIMIT 500
 """
+# Of the parsed condition of a policy the functions alone are taken: its text may hold a constant.
+_POLICIES: Final = """\
+SELECT /* doctord */ n.nspname || '.' || c.relname AS relation, p.polname AS name,
+       CASE p.polcmd WHEN 'r' THEN 'select' WHEN 'a' THEN 'insert' WHEN 'w' THEN 'update' WHEN 'd' THEN 'delete'
+                     ELSE 'all' END AS command,
+       (SELECT string_agg(DISTINCT fn.nspname || '.' || f.proname, ', ')
+        FROM regexp_matches(p.polqual::text, ':funcid ([0-9]+)', 'g') AS called
+             JOIN pg_proc AS f ON f.oid = called[1]::oid
+             JOIN pg_namespace AS fn ON fn.oid = f.pronamespace) AS functions
+FROM pg_policy AS p JOIN pg_class AS c ON c.oid = p.polrelid AND c.relrowsecurity
+     JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE p.polqual IS NOT NULL ORDER BY p.oid LIMIT 500
+"""
 _RELATIONS: Final = """\
 SELECT /* doctord */ n.nspname || '.' || c.relname AS name
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -89,7 +103,8 @@ class Dependencies:
     """Fills `setting` with what depends on what in one database: at first all, later what changed.
 
     Components: `pg_constraint` (foreign keys that no index serves), `pg_trigger`, `pg_proc` (what functions name of
-    tables, views and other functions), `pg_rewrite` (what views are made of). The value is null once it is gone.
+    tables, views and other functions), `pg_rewrite` (what views are made of), `pg_policy` (policies of tables with
+    row-level security in force, and the functions that they call). The value is null once it is gone.
     """
 
     def __init__(self) -> None:
@@ -118,6 +133,9 @@ def _now(link: Link) -> Told:
     triggers = link.query(_TRIGGERS)
     for trigger in triggers:
         told[TRIGGERS, f"{trigger['relation']} {trigger['name']}"] = described(trigger)
+    for policy in link.query(_POLICIES):
+        calls = f", calls {policy['functions']}" if policy["functions"] else ""
+        told[POLICIES, f"{policy['relation']} {policy['name']}"] = f"for {policy['command']}{calls}"
     for view in link.query(_VIEWS):
         told[VIEWS, view["name"]] = ", ".join(view["uses"])
     functions = link.query(_FUNCTIONS)

@@ -11,10 +11,21 @@ from doctord.dataset.rows import now_us, rows
 
 COMPONENT: Final = "pg_index"
 
-# Catalogues alone, without a lock on a table. An expression has no column, and its text may hold a constant.
+# Catalogues alone, without a lock on a table. An expression has no column, and its text may hold a constant: of the
+# parsed one its functions and columns are taken. An index with several expressions has them together.
 _INDEXES: Final = """\
 SELECT /* doctord */ i.indrelid AS relid, c.relname AS index, am.amname AS method,
        i.indisvalid AND i.indisready AS is_valid, i.indpred IS NOT NULL AS is_partial,
+       CASE WHEN am.amname = 'gin'
+                 AND coalesce((SELECT option_value::bool FROM pg_options_to_table(c.reloptions)
+                               WHERE option_name = 'fastupdate'), true)
+            THEN coalesce((SELECT option_value::bigint FROM pg_options_to_table(c.reloptions)
+                           WHERE option_name = 'gin_pending_list_limit'),
+                          pg_size_bytes(current_setting('gin_pending_list_limit')) / 1024) END AS pending_kb,
+       (SELECT string_agg(DISTINCT proname, ' ') FROM regexp_matches(i.indexprs::text, ':funcid ([0-9]+)', 'g') AS f
+        JOIN pg_proc AS p ON p.oid = f[1]::oid) AS functions,
+       (SELECT string_agg(DISTINCT attname, ' ') FROM regexp_matches(i.indexprs::text, ':varattno ([0-9]+)', 'g') AS v
+        JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = v[1]::int) AS of_columns,
        (SELECT string_agg(coalesce(a.attname, '(expression)'), ', ' ORDER BY k.place)
         FROM unnest(i.indkey) WITH ORDINALITY AS k(attnum, place)
              LEFT JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND a.attnum > 0
@@ -59,8 +70,15 @@ def described(index: Mapping[str, Any]) -> str:
 
     >>> described({"method": "btree", "columns": "customer, created", "is_valid": False, "is_partial": True})
     'btree (customer, created) partial invalid'
+    >>> described({"method": "btree", "columns": "(expression)", "functions": "lower", "of_columns": "title",
+    ...            "is_valid": True, "is_partial": False})
+    'btree ((expression lower: title))'
     """
-    parts = [index["method"], f"({index['columns']})"]
+    columns = index["columns"]
+    if index.get("functions") and index.get("of_columns"):
+        columns = columns.replace("(expression)", f"(expression {index['functions']}: {index['of_columns']})")
+    parts = [index["method"], f"({columns})"]
+    parts += [f"pending {index['pending_kb']} kB"] if index.get("pending_kb") else []
     parts += ["partial"] if index["is_partial"] else []
     parts += [] if index["is_valid"] else ["invalid"]
     return " ".join(parts)

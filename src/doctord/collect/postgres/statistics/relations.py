@@ -12,6 +12,7 @@ from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.databases import Databases
 from doctord.collect.postgres.statistics.figures import Figures
 from doctord.collect.postgres.statistics.functions import Functions
+from doctord.collect.postgres.statistics.gin import pending
 from doctord.collect.postgres.statistics.index_columns import IndexColumns
 from doctord.collect.postgres.statistics.partitions import Partitions
 from doctord.dataset.rows import now_us, rows
@@ -45,8 +46,11 @@ FROM pg_stat_user_tables AS s JOIN pg_class AS c ON c.oid = s.relid
 _INDEXES: Final = """\
 SELECT /* doctord */ s.indexrelid AS relid, s.schemaname || '.' || s.indexrelname AS relation, c.relpages,
        s.idx_scan AS "pg_stat_user_indexes.idx_scan", s.idx_tup_read AS "pg_stat_user_indexes.idx_tup_read",
-       s.idx_tup_fetch AS "pg_stat_user_indexes.idx_tup_fetch"
+       s.idx_tup_fetch AS "pg_stat_user_indexes.idx_tup_fetch",
+       io.idx_blks_read AS "pg_statio_user_indexes.idx_blks_read",
+       io.idx_blks_hit AS "pg_statio_user_indexes.idx_blks_hit"
 FROM pg_stat_user_indexes AS s JOIN pg_class AS c ON c.oid = s.indexrelid
+     JOIN pg_statio_user_indexes AS io ON io.indexrelid = s.indexrelid
 """
 # A size is asked with a weak lock on the relation: one that somebody holds, or wants, for himself alone is left out.
 _SIZES: Final = """\
@@ -122,6 +126,7 @@ class Relations:
         figures = Figures(link.db)
         indexes = link.query(_INDEXES)
         found = _matter(indexes, link, self._grown("indexes", indexes, link), figures)
+        pending(link, found, figures)
         return figures.batches() + _space("index", found, link)
 
     def _grown(self, kind: str, found: list[dict[str, Any]], link: Link) -> Increase[Key] | None:

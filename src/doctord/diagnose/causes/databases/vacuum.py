@@ -1,4 +1,4 @@
-"""Vacuum: row versions that nobody needs any more, and transaction ids that run out."""
+"""Vacuum: row versions that nobody needs any more."""
 
 from collections.abc import Iterator, Sequence
 
@@ -28,9 +28,6 @@ LONG_S = 3600.0
 READING = ("cpu", "run queue")
 MOST_NAMED = 3
 BLOATED_BYTES = 100 * 1024 * 1024
-# Half of the 2^31 transactions that may lie between the oldest and the newest: vacuum has failed for a long time.
-XID_AGE_ALARM = 1_000_000_000
-XID_LIMIT = 2**31
 
 
 @cause(explains=("bloat", "few_rows_of_many_blocks", "statement_slower_than_before"), waits=("cpu", "run queue"))
@@ -123,46 +120,6 @@ def bloat(case: Case) -> Iterator[Claim]:
             for row in tables.head(5).iter_rows(named=True)
         ],
         database=first["db"],
-    )
-
-
-@cause()
-def transaction_id_age(case: Case) -> Iterator[Claim]:
-    """The oldest transaction id grows old: the server will stop taking writes.
-
-    Looks like: `age(datfrozenxid)` far beyond autovacuum_freeze_max_age.
-    Hurts because: at about 2.1 billion the server refuses every command that needs a new transaction id.
-    Speaks for it: the age, and what is left at today's rate.
-    Speaks against it: a vacuum to prevent wraparound that is making progress.
-    Remedy: Find what holds vacuum back (old transaction, slot, prepared transaction), end it, and vacuum the oldest
-        tables first (vacuum (freeze) by age(relfrozenxid)); single-user mode is not needed.
-    Verify: age(datfrozenxid) falls.
-    Source: PostgreSQL documentation, "Preventing Transaction ID Wraparound Failures".
-    """
-    oldest = max(case.figures("pg_database.datfrozenxid_age"), key=lambda figure: figure.last, default=None)
-    if oldest is None or oldest.last < XID_AGE_ALARM:
-        return
-    per_s = (case.total("pg_stat_database.xact_commit", oldest.db) or 0.0) + 1e-9
-    days = (XID_LIMIT - oldest.last) / per_s / 86400
-    yield Claim(
-        phrase(
-            "Database {} has used {:share} of the transaction ids that it may", oldest.entity, oldest.last / XID_LIMIT
-        ),
-        impact=NONE_YET,
-        severity="warning",
-        confidence=0.95,
-        for_=[
-            Evidence(
-                "statistic",
-                "name = 'pg_database.datfrozenxid_age'",
-                phrase("age {:,.0f}", oldest.last),
-                phrase("{:,}", XID_AGE_ALARM),
-                phrase("at the most {:,.0f} days at today's commits per second", days)
-                if days < 36500
-                else "no commits now",
-                "at_least",
-            )
-        ],
     )
 
 

@@ -10,9 +10,9 @@ import polars as pl
 from doctord.analyse.storage import filesystems
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common.failures import OFTEN, OTHER, Failed, failed, of_kind
+from doctord.diagnose.common.failures import OTHER, Failed, failed, of_kind, severity_of
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import CRITICAL_SHARE, NONE_YET, Claim, Evidence, NotMeasured, Severity, measured
+from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured, measured
 from doctord.diagnose.phrase import Phrase, phrase
 from doctord.diagnose.words import shortened
 
@@ -26,8 +26,6 @@ OPEN_S = 5.0
 FULL_SHARE = 0.95
 # A table of which so many rows a second are read by scans of the whole.
 SCANNED, SCANNED_ROWS = "pg_stat_user_tables.seq_tup_read", 1000.0
-# Who does one kind of thing all the time can do none of it: all that write, or that notify.
-OUTAGE = ("disk full", "notify queue")
 AFTER_SAVEPOINTS = 2.0
 MOST_TOLD = 3
 
@@ -95,7 +93,7 @@ def notify_queue_full(case: Case) -> Iterator[Claim]:
             else phrase("The queue of notifications of {} fills: {:.0f %} of it is used", db, used_pct),
             impact=measured(fails.share) if fails else NONE_YET,
             confidence=0.95 if for_ else 0.85,
-            severity=_severity(fails) if fails else "warning",
+            severity=severity_of(fails) if fails else "warning",
             for_=[*(fails.evidence() if fails else ()), *for_, *_open_transactions(case, db)],
             against=against,
             time_of=TRANSACTIONS if fails else None,
@@ -129,7 +127,7 @@ def disk_full(case: Case) -> Iterator[Claim]:
             phrase("Statements of {} fail for want of room on disk: {:count time/times}", one.db, round(one.count)),
             impact=measured(one.share),
             confidence=0.95,
-            severity=_severity(one),
+            severity=severity_of(one),
             for_=[*one.evidence(), *full],
             not_measured=[] if full else [
                 NotMeasured("which file system is full", "none that was seen is",
@@ -142,29 +140,27 @@ def disk_full(case: Case) -> Iterator[Claim]:
 
 @cause(explains=SYMPTOMS)
 def out_of_memory(case: Case) -> Iterator[Claim]:
-    """Statements fail because the server gets no memory, or has no room left in its shared memory.
+    """Statements fail because the system gives the server no memory.
 
-    Looks like: errors 53200: "out of memory" (the system gave none), "out of shared memory" (the table of locks is
-        full).
+    Looks like: errors 53200, "out of memory".
     Hurts because: the statement fails, and its transaction with it; the next one to ask may be the server's own.
-    Speaks for it: how many statements fail so, and with which of the two messages.
-    Speaks against it: a single one: a statement that asks for too much at once (a value near 1 GB) fails alone.
-    Remedy: "out of memory": the sum of what sessions may take (work_mem times sorts and hashes, times connections,
+    Speaks for it: how many statements fail so.
+    Speaks against it: a single one: a statement that asks for too much at once (a value near 1 GB) fails alone. "out of
+        shared memory" is none of these: that is the lock table (`lock_table_full`).
+    Remedy: The sum of what sessions may take (work_mem times sorts and hashes, times connections,
         hash_mem_multiplier, maintenance_work_mem) beside shared_buffers against the host's memory, its limits
         (vm.overcommit_memory = 2 with vm.overcommit_ratio, ulimit -v, the container's); fewer connections by a
-        pool. "out of shared memory": max_locks_per_transaction (or max_pred_locks_per_transaction) higher, which takes
-        a restart; transactions that lock fewer relations: partitions left out by the condition, dumps and drops of
-        fewer tables at a time.
+        pool.
     Verify: No new error 53200 at the busiest hour.
-    Source: PostgreSQL documentation, "Linux Memory Overcommit", "Resource Consumption", max_locks_per_transaction,
-        "PostgreSQL Error Codes" (53200).
+    Source: PostgreSQL documentation, "Linux Memory Overcommit", "Resource Consumption", "PostgreSQL Error Codes"
+        (53200).
     """
     for one in of_kind(case, "out of memory"):
         yield Claim(
             phrase("Statements of {} fail for want of memory: {:count time/times}", one.db, round(one.count)),
             impact=measured(one.share),
             confidence=0.9,
-            severity=_severity(one),
+            severity=severity_of(one),
             for_=one.evidence(),
             time_of=TRANSACTIONS,
             database=one.db,
@@ -287,8 +283,3 @@ def _full_filesystems(case: Case) -> list[Evidence]:
                  phrase("{:bytes} left", left))
         for mount, share, left in full.select("mount", "used_share", "left_bytes").head(MOST_TOLD).iter_rows()
     ]  # fmt: skip
-
-
-def _severity(one: Failed) -> Severity:
-    """Of what the server ran out of: from the first on; where nothing is written any more, whatever part that is."""
-    return "critical" if one.share >= CRITICAL_SHARE or (one.kind.name in OUTAGE and one.count >= OFTEN) else "warning"
