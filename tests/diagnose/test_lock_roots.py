@@ -120,3 +120,35 @@ def test_the_kinds_of_wait_that_causes_name_are_known_and_locks_explain_nothing(
     for cause in CAUSES.values():
         assert {*cause.waits} <= {*KINDS, IDLE_IN_TRANSACTION}, cause.name
         assert not (cause.explains and {*cause.waits} & {*LOCKS}), f"{cause.name}: a circle"
+
+
+ADVISORY: dict[str, Any] = {"wait_class": "Application", "event": "advisory", "blocker_sid": 6999}
+
+
+def test_rows_that_are_held_while_an_advisory_lock_is_waited_for() -> None:
+    """Its holder, session 6999, is idle and outside of any transaction: nobody samples it."""
+    findings = found(convoy(root(**ADVISORY)))
+    assert list(findings) == ["table_locks", "row_locks"]
+    assert findings["row_locks"].explained_by == "table_locks"
+    assert findings["table_locks"].impact.share == pytest.approx(9 / 9.2), "its own wait, and all that stands behind it"
+    assert "100 % of the waits for row locks are behind sessions that wait for advisory" in figures(
+        findings["row_locks"]
+    )
+
+
+def test_an_idle_transaction_is_before_the_lock_that_it_holds() -> None:
+    idle = {"sid": 6999, "state": "idle in transaction", "transaction_s": 42.0, "in_state_s": 41.0}
+    holder = root("Idle", "ClientRead", **idle)
+    findings = found(convoy(holder, root(**ADVISORY)))
+    assert next(iter(findings)) == "idle_in_transaction_blocker"
+    assert findings["row_locks"].explained_by == "idle_in_transaction_blocker"
+    assert findings["table_locks"].explained_by == "idle_in_transaction_blocker"
+
+
+def test_two_kinds_of_lock_behind_each_other_are_no_circle() -> None:
+    of_table = [ADVISORY | {"event": "relation", "blocker_sid": 7500, "sid": 7600 + number} for number in range(3)]
+    holds_table = WAITER | {"sid": 7500, "blocker_sid": 6998}
+    findings = found(convoy(root(**ADVISORY), holds_table, *of_table))
+    assert {"row_locks", "table_locks"} <= findings.keys()
+    assert next(iter(findings)) == "row_locks"
+    assert findings["row_locks"].explained_by is None

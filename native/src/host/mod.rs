@@ -50,6 +50,9 @@ use statistics::{Figure, Statistics};
 
 /// Seconds between two looks at what changes slowly.
 const SLOW_S: i64 = 30;
+/// The same of file systems in the first half minute: a check-up sees that one fills, a long recording is not burdened.
+const EARLY_S: i64 = 5;
+const EARLY_LOOKS: u32 = 7;
 
 /// Samples this host. See `doctord.collect.linux` for the collector around it.
 #[pyclass(module = "doctord._native")]
@@ -70,6 +73,8 @@ pub struct HostSampler {
     events: Events,
     before: Option<Moment>,
     slow_before: Option<Moment>,
+    room_before: Option<Moment>,
+    room_looks: u32,
 }
 
 #[pymethods]
@@ -118,6 +123,8 @@ impl HostSampler {
             events,
             before: None,
             slow_before: None,
+            room_before: None,
+            room_looks: 0,
         })
     }
 
@@ -168,12 +175,19 @@ impl HostSampler {
     }
 
     fn take_slow(&mut self, interval: &Interval, now: &Moment) {
-        let due = |before: &Moment| now.monotonic - before.monotonic >= SLOW_S * 1_000_000_000;
+        let due = |before: Option<&Moment>, every_s: i64| {
+            before.is_none_or(|before| now.monotonic - before.monotonic >= every_s * 1_000_000_000)
+        };
         if self.slow_before.is_none() {
             self.settings.sample(interval);
         }
-        if self.slow_before.as_ref().is_none_or(due) {
+        let room_s = if self.room_looks < EARLY_LOOKS { EARLY_S } else { SLOW_S };
+        if due(self.room_before.as_ref(), room_s) {
             self.filesystems.sample(interval, &mut self.events);
+            self.room_before = Some(*now);
+            self.room_looks = self.room_looks.saturating_add(1);
+        }
+        if due(self.slow_before.as_ref(), SLOW_S) {
             self.scheduling
                 .sample(interval, self.processes.named(), &mut self.settings);
             self.slow_before = Some(*now);

@@ -41,6 +41,11 @@ class Versions:
     vacuumed_s: float | None
 
     @property
+    def is_catalogue(self) -> bool:
+        """Whether it is a table of the system catalogues."""
+        return self.name.startswith("pg_catalog.")
+
+    @property
     def wasted(self) -> float:
         """Part (0 to 1) of all pages looked at that would not be, were there no dead rows."""
         return self.gets_share * max(1 - USUAL_PAGES / self.pages_per_row, 0.0)

@@ -1,7 +1,8 @@
 """Who explains whom, measured: what sessions wait for locks behind, and whose finding that is.
 
 A row is held as long as its holder's transaction takes. Where the holder waits for the log, a standby, a disk or a CPU,
-and that wait has a finding of its own, the row locks are a symptom of it. A hot row whose holders are at work, or wait
+and that wait has a finding of its own, the row locks are a symptom of it. So they are where it waits for a lock of
+another kind: of a table, or of the application's own making. A hot row whose holders are at work, or wait
 no longer than is usual, has no such finding, and stays what it is.
 """
 
@@ -38,7 +39,7 @@ def by_waits(case: Case, claims: Sequence[Named]) -> tuple[list[Named], Mapping[
         holders did; and for each cause about locks whose holders were seen the one that explains it, null for none.
     """
     holding = _worst(claims)
-    symptoms = {name: _behind(case, name, holding) for name in holding if _is_measured(case, name)}
+    symptoms = _acyclic({name: _behind(case, name, holding) for name in holding if _is_measured(case, name)}, holding)
     told = [
         (name, _told(case, name, claim, symptoms.get(name)) if holding.get(name) is claim else claim)
         for name, claim in claims
@@ -82,6 +83,22 @@ def _behind(case: Case, name: str, holding: Mapping[str, Claim]) -> Behind | Non
     return max(most, key=lambda it: (round(it.part, 2), not _is_symptom(it.cause, causes)), default=None)
 
 
+def _acyclic(symptoms: Mapping[str, Behind | None], holding: Mapping[str, Claim]) -> dict[str, Behind | None]:
+    """The same where of two kinds of lock that stand behind each other the one that holds more time is no symptom."""
+
+    def holds(name: str) -> tuple[float, str]:
+        return holding[name].cost.share or 0.0, name
+
+    def is_mutual(name: str, behind: Behind) -> bool:
+        back = symptoms.get(behind.cause)
+        return back is not None and back.cause == name
+
+    return {
+        name: None if behind and is_mutual(name, behind) and holds(name) > holds(behind.cause) else behind
+        for name, behind in symptoms.items()
+    }
+
+
 def _is_symptom(name: str, causes: Sequence[str]) -> bool:
     return any(name in CAUSES[cause].explains for cause in causes)
 
@@ -96,8 +113,6 @@ def _told(case: Case, name: str, claim: Claim, behind: Behind | None) -> Claim:
     """A claim with what waits behind it, and with what its own waits stand behind."""
     if behind is not None:
         return replace(claim, for_=[*claim.for_, _its_root(case, _locks(name), behind)])
-    if _locks(name):
-        return claim
     return _enlarged(case, name, claim)
 
 

@@ -47,3 +47,10 @@ def test_a_root_that_wants_a_cpu_is_in_its_queue_as_long_as_all_are() -> None:
 def test_another_server_is_no_reason() -> None:
     roots = Roots([wait("standby", 60.0), wait("standby", 20.0, db="postgresql:5433")], TIME)
     assert roots.part(["row lock"], ["standby"], "postgresql:5433") == 0.25
+
+
+def test_who_waits_behind_a_lock_of_another_kind_waits_for_that() -> None:
+    behind = LockWait(DB, "row lock", None, None, 60.0, "application lock", "advisory")
+    roots = Roots([behind, wait("log sync", 20.0)], TIME)
+    assert roots.part(["row lock"], ["application lock"]) == 0.75
+    assert roots.events(["application lock"]) == ["advisory"]

@@ -1,11 +1,16 @@
 """Whether more sessions want a CPU than there are."""
 
+from datetime import timedelta
+
 import pytest
 
-from diagnose.hosts import host
+from diagnose.hosts import START, host
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.case import Case
 from doctord.diagnose.common.pool_size import evidence
-from doctord.diagnose.common.starved import is_crowded, wanting
+from doctord.diagnose.common.starved import is_crowded, starving_moments, wanting
+from doctord.diagnose.engine import diagnose
+from doctord.report.phrases import said
 
 
 @pytest.mark.parametrize(
@@ -22,3 +27,41 @@ def test_a_crowd_wants_twice_as_many_cpus_as_there_are(
     assert wanting(case) == pytest.approx(sessions)
     assert is_crowded(case) is crowded
     assert bool(evidence(case)) is crowded
+
+
+BUSY = {"usr_pct": 30.0, "sys_pct": 10.0, "run_wait_pct": 2.0}
+STARVED = {"usr_pct": 5.0, "sys_pct": 1.0, "run_wait_pct": 94.0}
+HOG = {"command": "sha256sum", "usr_pct": 90.0, "run_wait_pct": 10.0}
+
+
+def now_and_then(backends: int = 4, seconds: int = 4) -> Dataset:
+    """Twenty seconds of a host whose CPUs are all taken in the last few of every ten."""
+    time = {("CPU", "CPU"): float(backends)}
+    spells = [
+        (0, 10 - seconds, {"time": {("CPU", "CPU"): 0.42 * backends}, "backend": BUSY}),
+        (10 - seconds, seconds, {"time": time, "backend": STARVED, "cpu": {"idle_pct": 0.0, "wait_io_pct": 0.0},
+                                 "other_processes": [HOG, HOG]}),
+    ]  # fmt: skip
+    return Dataset.joined(
+        host(start=START + timedelta(seconds=ten + at), seconds=length, backends=backends, **changes)
+        for ten in (0, 10)
+        for at, length, changes in spells
+    )
+
+
+def test_a_neighbour_that_averages_hide() -> None:
+    moments = starving_moments(Case(now_and_then()))
+    assert moments
+    assert (moments.times, moments.seconds, moments.part) == (2, 8.0, pytest.approx(0.4))
+    assert moments.waited is not None
+    assert moments.waited > 0.9
+    findings = diagnose(now_and_then()).findings
+    assert [finding.cause for finding in findings[:2]] == ["cpu_other_processes", "cpu_saturated"]
+    assert findings[1].explained_by == "cpu_other_processes"
+    assert "all else outside the database take 90 % of the CPUs at times: 2 times in 20 s" in said(findings[0].title)
+    assert "for 40 % of the time" in said(findings[1].title)
+
+
+def test_moments_that_hardly_anybody_feels() -> None:
+    assert starving_moments(Case(now_and_then(backends=0))) is None
+    assert starving_moments(Case(host())) is None

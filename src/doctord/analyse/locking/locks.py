@@ -1,6 +1,6 @@
 """Blocking trees from sampled sessions: who waits, for whom, and what the one at the root is doing."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -17,6 +17,7 @@ LOCKS: Final = ("row lock", "table lock", "application lock", "other lock")
 IDLE_IN_TRANSACTION: Final = "idle in transaction"
 PREPARED: Final = "prepared transaction"
 """What the root of a tree does, beside kinds of wait: nothing, until its client says more; or it has no session."""
+WAIT: Final = ("wait_class", "event", "wait_kind")
 NO_SESSION: Final = 0  # the blocker of who waits for a prepared transaction
 
 
@@ -49,7 +50,8 @@ class LockWait:
 
     `root_kind` is what the root waited for (a kind of wait, IDLE_IN_TRANSACTION or PREPARED), `root_event` the server's
     own name of it. Both are null where it is not known: the root was not sampled, waits for a lock of which no holder
-    was told, or is part of a circle, as who blocks whom is asked more seldom than what sessions do.
+    was told, or is part of a circle, as who blocks whom is asked more seldom than what sessions do. `gate_kind` and
+    `gate_event` are the lock that the session directly behind the root waits for, where that is one of another kind.
     """
 
     db: str
@@ -57,6 +59,8 @@ class LockWait:
     root_kind: str | None
     root_event: str | None
     seconds: float
+    gate_kind: str | None = None
+    gate_event: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +120,17 @@ def lock_waits(dataset: Dataset) -> list[LockWait]:
         return []
     working = pl.when(_is_idle()).then(pl.lit(IDLE_IN_TRANSACTION)).otherwise(pl.col("root_event"))
     did = pl.when(pl.col("root") == NO_SESSION).then(pl.lit(PREPARED)).otherwise(working)
-    grouped = trees.group_by(
-        "db", "wait_class", "event", "wait_kind", "root_class", did.alias("did"), "root_kind", maintain_order=True
-    ).agg(pl.col("blocked_s").sum())
+    by = [*WAIT, *(f"gate_{column}" for column in WAIT), "root_class", "root_kind"]
+    grouped = trees.group_by("db", *by, did.alias("did"), maintain_order=True).agg(pl.col("blocked_s").sum())
     return [
-        LockWait(db, kind or kind_of(event, wait_class), *_root(did, root_class, root_kind), seconds)
-        for db, wait_class, event, kind, root_class, did, root_kind, seconds in grouped.iter_rows()
+        LockWait(
+            row["db"],
+            _kind(row),
+            *_root(row["did"], row["root_class"], row["root_kind"]),
+            row["blocked_s"],
+            *_gate(row),
+        )
+        for row in grouped.iter_rows(named=True)
     ]
 
 
@@ -130,7 +139,7 @@ def gates(dataset: Dataset, events: Collection[str]) -> list[Gate]:
     waiting = _waiting(dataset).filter(pl.col("event").is_in([*events]))
     if waiting.is_empty():
         return []
-    waiting = waiting.with_columns(root=_roots(waiting))
+    waiting = waiting.with_columns(root=waiting["blocker_sid"].gather(_gates(waiting)))
     behind = waiting.group_by("moment", pl.col("blocker_sid").alias("sid"), maintain_order=True).agg(
         pl.col("interval_s").sum().alias("blocked_s"), pl.len().cast(pl.Int64).alias("waiters")
     )
@@ -154,6 +163,18 @@ def gates(dataset: Dataset, events: Collection[str]) -> list[Gate]:
 
 def _is_idle() -> pl.Expr:
     return pl.col("state").str.starts_with(IDLE_IN_TRANSACTION).fill_null(value=False)
+
+
+def _kind(row: Mapping[str, str | None], of: str = "") -> str | None:
+    """The kind of wait of who waits, or of the session that is the gate before it."""
+    wait_class, event, kind = (row[f"{of}{column}"] for column in WAIT)
+    return kind or kind_of(event, wait_class)
+
+
+def _gate(row: Mapping[str, str | None]) -> tuple[str | None, str | None]:
+    """The kind and the name of the lock that the gate waits for, if it is of another kind than what is waited for."""
+    kind = _kind(row, "gate_")
+    return (kind, row["gate_event"]) if kind in LOCKS and kind != _kind(row) else (None, None)
 
 
 def _root(did: str | None, wait_class: str | None, kind: str | None) -> tuple[str | None, str | None]:
@@ -184,7 +205,8 @@ def _waiting(dataset: Dataset) -> pl.DataFrame:
 def _trees(dataset: Dataset) -> pl.DataFrame:
     """What waits behind each root at each moment, by what is waited for, beside what the root does.
 
-    Columns: moment, root, wait_class, event, wait_kind (of those that wait), db, blocked_s, waiters; of the root user,
+    Columns: moment, root, wait_class, event, wait_kind (of those that wait), gate_wait_class, gate_event,
+    gate_wait_kind (of the session that waits for the root itself), db, blocked_s, waiters; of the root user,
     program, state, statement_id, transaction_s, in_state_s, root_class, root_event, root_kind, null where it was not
     sampled or waits for others itself (a circle).
     """
@@ -192,9 +214,10 @@ def _trees(dataset: Dataset) -> pl.DataFrame:
     if waiting.is_empty():
         return waiting
     session = dataset.frame("session")
+    gate = waiting[_gates(waiting)]
     behind = (
-        waiting.with_columns(root=_roots(waiting))
-        .group_by("moment", "root", "wait_class", "event", "wait_kind", maintain_order=True)
+        waiting.with_columns(root=gate["blocker_sid"], **{f"gate_{column}": gate[column] for column in WAIT})
+        .group_by("moment", "root", *WAIT, *(f"gate_{column}" for column in WAIT), maintain_order=True)
         .agg(
             pl.col("db").first(),
             pl.col("interval_s").sum().alias("blocked_s"),
@@ -226,8 +249,10 @@ def _moment(servers: pl.Series) -> pl.Expr:
     return (pl.col("ts").dt.epoch("us") * servers.len() + server).alias("moment")
 
 
-def _roots(waiting: pl.DataFrame) -> pl.Series:
-    """The session at the end of each waiting one's chain, by pointer doubling over rows; of a circle one that is in it.
+def _gates(waiting: pl.DataFrame) -> pl.Series:
+    """The row of who stands before each waiting one and waits for a root itself; of a circle one that is in it.
+
+    Found by pointer doubling over rows.
 
     Args:
         waiting: as `_waiting` gives it.
@@ -241,4 +266,4 @@ def _roots(waiting: pl.DataFrame) -> pl.Series:
     at, ahead = own, chain["ahead"].fill_null(own)
     for _ in range(LONGEST_CHAIN_LOG2):
         at, ahead = ahead.gather(at), ahead.gather(ahead)
-    return waiting["blocker_sid"].gather(at)
+    return at

@@ -5,15 +5,18 @@ from typing import Final
 import polars as pl
 
 from doctord.analyse.backends import CLIENT_BACKEND
+from doctord.analyse.host.full_moments import LEAST_IDLE_PCT, FullMoments, full_moments
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 
-# A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
-LEAST_IDLE_PCT: Final = 10.0
 MOST_IDLE_PCT: Final = 50.0
 # Sessions that want a CPU at the same time, for each CPU: half of them then wait for the other half.
 CROWDED: Final = 2.0
 WANTING: Final = ("cpu", "run queue")
+# A neighbour that comes every now and then: more than half of the waiting is while it is there, and half a session
+# stands still then, as what lasts for moments alone has to be felt the more.
+MOST_WAITED: Final = 0.5
+FELT_SESSIONS: Final = 0.5
 
 
 def idle_pct(case: Case) -> float | None:
@@ -62,3 +65,18 @@ def is_starved(case: Case) -> bool:
     share = case.time.share(*RUN_QUEUE)
     felt = case.worth_saying(share) or (waiting(case) or 0.0) >= WORTH_SAYING_SESSIONS
     return (is_full(case) or is_crowded(case)) and share >= WORTH_SAYING_SHARE and felt
+
+
+def starving_moments(case: Case) -> FullMoments | None:
+    """The moments in which no CPU was left, where sessions waited for one just then, though on average there is room.
+
+    Null where there are none, and where the CPUs are full on average: see `is_starved`.
+    """
+    share = case.time.share(*RUN_QUEUE)
+    if is_starved(case) or not case.dbs or not case.worth_saying(share):
+        return None
+    moments = full_moments(case.dataset, case.dataset.frame("session")["pid"].drop_nulls().unique(maintain_order=True))
+    if moments is None or (moments.waited or 0.0) < MOST_WAITED:
+        return None
+    waiting_then = share * case.time.seconds_per_second * (moments.waited or 0.0) / moments.part
+    return moments if waiting_then >= FELT_SESSIONS else None

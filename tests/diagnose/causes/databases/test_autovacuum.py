@@ -2,13 +2,15 @@
 
 from typing import Any
 
+import pytest
+
 from diagnose.hosts import DB, host
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
 
 QUEUE = {
-    "db": DB, "database": "bench", "kind": "table", "name": "public.jobs", "used_bytes": 20_000_000,
+    "db": DB, "database": "bench", "kind": "table", "name": "public.jobs", "used_bytes": 50_000_000,
     "live_rows": 500, "dead_rows": 150_000,
 }  # fmt: skip
 OFF = {("bench.public.jobs", "pg_class.autovacuum_enabled"): 0.0}
@@ -38,6 +40,40 @@ def test_workers_that_are_all_busy() -> None:
     limit = {"autovacuum_max_workers": "3"}
     assert found(settings=limit, postgres={WORKERS: 3.0})
     assert found(settings=limit, postgres={WORKERS: 1.0}) is None
+
+
+WORKER = {"kind": "autovacuum worker", "wait_class": "Vacuum", "event": "VacuumDelay", "sid": 7000, "pid": 7000}
+# A hundred a second: five pages that are changed. The table has 6,104.
+SLOW = {"autovacuum_vacuum_cost_delay": "100", "autovacuum_vacuum_cost_limit": "10"}
+
+
+def test_a_worker_that_sleeps_nearly_all_the_time_on_its_way_through_a_table() -> None:
+    finding = found(settings=SLOW, sessions=[WORKER])
+    assert finding
+    told = " | ".join(said(item.figure) for item in finding.for_)
+    assert "a worker at work all along, asleep for 100 % of it" in told
+    assert "for a pass over public.jobs" in told
+
+
+@pytest.mark.parametrize(
+    ("settings", "worker"),
+    [
+        ({}, WORKER),
+        (SLOW | {"autovacuum_vacuum_cost_delay": "0"}, WORKER),
+        (SLOW | {"autovacuum_vacuum_cost_delay": "-1"}, WORKER),
+        (SLOW, WORKER | {"samples": 10}),
+        (SLOW, WORKER | {"event": "DataFileRead", "wait_class": "User I/O"}),
+    ],
+    ids=["as by default: a second", "no delay", "that of all vacuums: none", "just begun", "it waits for the disk"],
+)
+def test_a_worker_that_gets_on(settings: dict[str, str], worker: dict[str, Any]) -> None:
+    assert found(settings=settings, sessions=[worker]) is None
+
+
+def test_a_limit_that_is_that_of_all_vacuums() -> None:
+    inherited = SLOW | {"autovacuum_vacuum_cost_limit": "-1", "vacuum_cost_limit": "10"}
+    assert found(settings=inherited, sessions=[WORKER])
+    assert found(settings=inherited | {"vacuum_cost_limit": "200"}, sessions=[WORKER]) is None
 
 
 def test_few_dead_rows_are_no_finding_whatever_is_switched_off() -> None:

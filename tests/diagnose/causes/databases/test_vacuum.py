@@ -1,10 +1,11 @@
 """Dead rows, what keeps them, and transaction ids."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from diagnose.hosts import DB, host
+from diagnose.hosts import DB, START, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -193,6 +194,24 @@ def test_a_logical_slot_keeps_catalogues_alone() -> None:
     slot = {("cdc", "pg_replication_slots.catalog_xmin_age"): 9000.0}
     found = diagnose(hot_row(postgres=LOOKED_AT | slot)).findings
     assert "vacuum_held_back" not in [finding.cause for finding in found]
+
+
+def test_a_logical_slot_whose_catalogues_are_stepped_over() -> None:
+    of_catalogue = {(str(entity).replace("public.counter", "pg_catalog.pg_class"), name): value
+                    for (entity, name), value in LOOKED_AT.items()}  # fmt: skip
+    slot = {("cdc", "pg_replication_slots.catalog_xmin_age"): 9000.0}
+    tables = {"space": [HOT | {"name": "pg_catalog.pg_class"}]}
+    first = diagnose(hot_row(postgres=of_catalogue | slot, extra=tables)).findings[0]
+    assert said(first.title) == "Vacuum is held back by replication slot cdc (system catalogues)"
+    assert "pg_catalog.pg_class: 20,000 dead rows beside 10" in " | ".join(said(item.figure) for item in first.for_)
+
+
+@pytest.mark.parametrize("name", ["pg_replication_slots.xmin_age", "pg_stat_replication.backend_xmin_age"])
+@pytest.mark.parametrize(("then", "is_told"), [(9000.0, True), (2000.0, False)], ids=["stands still", "moves on"])
+def test_what_is_read_moves_on_and_holds_nothing(name: str, then: float, *, is_told: bool) -> None:
+    before = hot_row(postgres=LOOKED_AT | {("reader", name): 8000.0})
+    later = host(start=START + timedelta(seconds=20), seconds=1, postgres={("reader", name): then})
+    assert ("vacuum_held_back" in found(Dataset.joined([before, later]))) is is_told
 
 
 def test_a_prepared_transaction_of_a_recording_without_names() -> None:

@@ -40,8 +40,10 @@ SELECT /* doctord */ s.relid, s.schemaname || '.' || s.relname AS relation, c.re
        CASE WHEN c.relispartition THEN pg_partition_root(c.oid)::oid END AS root,
        date_part('epoch', clock_timestamp() - greatest(s.last_vacuum, s.last_autovacuum)) AS last_vacuum_age_s,
        date_part('epoch', clock_timestamp() - greatest(s.last_analyze, s.last_autoanalyze)) AS last_analyze_age_s
-FROM pg_stat_user_tables AS s JOIN pg_class AS c ON c.oid = s.relid
-     JOIN pg_statio_user_tables AS io ON io.relid = s.relid
+FROM pg_stat_all_tables AS s JOIN pg_class AS c ON c.oid = s.relid
+     JOIN pg_statio_all_tables AS io ON io.relid = s.relid
+WHERE s.schemaname <> 'information_schema' AND s.schemaname !~ '^pg_toast'
+  AND (s.schemaname <> 'pg_catalog' OR s.n_dead_tup >= 1000)
 """
 _INDEXES: Final = """\
 SELECT /* doctord */ s.indexrelid AS relid, s.schemaname || '.' || s.indexrelname AS relation, c.relpages,
@@ -76,7 +78,8 @@ Key = tuple[int, str]
 class Relations:
     """Fills `statistic` (entity `database.schema.relation`), `space` and the indexes in `setting` for what matters.
 
-    Those are, in each of the ten largest databases, the hundred busiest since the last reading and the thirty largest.
+    Those are, in each of the ten largest databases, the hundred busiest since the last reading and the thirty largest;
+    a table of the system catalogues counts from a thousand dead rows on.
     `bloat_bytes` is used_bytes * n_dead_tup / (n_live_tup + n_dead_tup): what a VACUUM would set free now. Space that
     is free already cannot be seen without an extension.
     """

@@ -17,6 +17,13 @@ MOST_WORKERS = "autovacuum_max_workers"
 DEAD_SHARE, DEAD_ROWS = 0.5, 10_000
 # Nearly every look.
 ALWAYS = 0.8
+ASLEEP = "VacuumDelay"
+# What a page costs that is found in the buffers and changed, and how much may be spent between two sleeps (the
+# workers share it): defaults of vacuum_cost_page_hit, _dirty and vacuum_cost_limit.
+PAGE_HIT, PAGE_DIRTY, COST_LIMIT = 1.0, 20.0, 200.0
+PAGE_BYTES = 8192
+# Meanwhile a queue or a hot table has changed as a whole many times over.
+LONG_PASS_S = 600.0
 MOST_TOLD = 5
 
 
@@ -30,7 +37,8 @@ def autovacuum_behind(case: Case) -> Iterator[Claim]:
     Hurts because: each scan steps over dead rows, indexes grow, statistics go stale and plans with them; tables never
         shrink by themselves again. Where it is off the age of transaction ids is watched by nobody until it is
         forced.
-    Speaks for it: dead beside living rows; the setting; workers at each look.
+    Speaks for it: dead beside living rows; the setting; workers at each look, what part of it they sleep, and how long
+        they need at the least for all pages of such a table at the rate that these settings allow.
     Speaks against it: what else keeps dead rows (vacuum_held_back): it is asked first. A table that was changed in
         one go just now: autovacuum_naptime is a minute.
     Remedy: Off: autovacuum = on, or ALTER TABLE ... RESET (autovacuum_enabled). Busy: a higher
@@ -44,7 +52,7 @@ def autovacuum_behind(case: Case) -> Iterator[Claim]:
         tables = _mostly_dead(case, db)
         switched_off = {one.entity or "" for one in case.figures(ENABLED) if one.db == db and not one.last}
         off = [row for row in tables if _entity(row) in switched_off]
-        reasons = [*_server_off(case, db), *_busy(case, db)]
+        reasons = [*_server_off(case, db), *_busy(case, db), *(_asleep(case, db, tables[0]) if tables else ())]
         if off:
             yield _behind(db, off, phrase("Autovacuum is switched off for table {}", off[0]["name"]), _tables_off(off))
         elif tables and reasons:
@@ -83,6 +91,54 @@ def _busy(case: Case, db: str) -> list[Evidence]:
     return [
         Evidence("statistic", f"name = '{WORKERS}' and db = '{db}'", figure, limit, "none is free for other tables")
     ]
+
+
+def _asleep(case: Case, db: str, table: dict[str, Any]) -> list[Evidence]:
+    """That a worker is at work all along and sleeps nearly all the time, at a rate by which a table takes too long.
+
+    An ordinary pass sleeps as much; it is over before the table has changed again.
+    """
+    pass_s, rate = _pass_s(case, db, table)
+    worker = (pl.col("db") == db) & (pl.col("kind") == "autovacuum worker")
+    looks = case.dataset.frame("session").filter(worker)
+    at_work_s = float(looks.unique("ts", maintain_order=True)["interval_s"].sum() or 0.0)
+    of_all_s, asleep_s = (float(rows["interval_s"].sum() or 0.0) for rows in (looks, looks.filter(event=ASLEEP)))
+    is_always = at_work_s >= ALWAYS * case.seconds and asleep_s >= ALWAYS * of_all_s
+    if pass_s is None or pass_s < LONG_PASS_S or not of_all_s or not is_always:
+        return []
+    return [
+        Evidence("session", f"kind = 'autovacuum worker' and event = '{ASLEEP}'",
+                 phrase("a worker at work all along, asleep for {:share} of it", asleep_s / of_all_s),
+                 phrase("{:share}", ALWAYS), "it has spent what it may, and waits", "at_least"),
+        Evidence("setting", f"name in ('autovacuum_vacuum_cost_delay', 'autovacuum_vacuum_cost_limit') and db = '{db}'",
+                 phrase("{:duration} for a pass over {}", pass_s, table["name"]), phrase("{:duration}", LONG_PASS_S),
+                 phrase("at the least: {:.0f pages/s} at the rate that is set", rate), "at_least"),
+    ]  # fmt: skip
+
+
+def _pass_s(case: Case, db: str, table: dict[str, Any]) -> tuple[float | None, float]:
+    """How long autovacuum takes at the least to change each page of a table once, seconds, and how many pages a second.
+
+    Null where there is no limit to its rate, or the size of the table is not known.
+    """
+    delay_ms = _of_autovacuum(case, db, "cost_delay", 2.0)
+    limit = _of_autovacuum(case, db, "cost_limit", COST_LIMIT)
+    page = _number(case, db, "vacuum_cost_page_hit", PAGE_HIT) + _number(case, db, "vacuum_cost_page_dirty", PAGE_DIRTY)
+    if delay_ms <= 0 or page <= 0 or table["used_bytes"] is None:
+        return None, 0.0
+    per_s = limit / page / (delay_ms / 1000)
+    return table["used_bytes"] / PAGE_BYTES / per_s, per_s
+
+
+def _of_autovacuum(case: Case, db: str, name: str, default: float) -> float:
+    """A setting of autovacuum's own, or that of all vacuums where it has none (-1)."""
+    own = _number(case, db, f"autovacuum_vacuum_{name}", default)
+    return own if own >= 0 else _number(case, db, f"vacuum_{name}", COST_LIMIT if name == "cost_limit" else 0.0)
+
+
+def _number(case: Case, db: str, name: str, default: float) -> float:
+    value = case.setting(name, db)
+    return float(value) if value else default
 
 
 def _tables_off(tables: list[dict[str, Any]]) -> list[Evidence]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Phrase, Words, phrase
@@ -79,9 +80,21 @@ def _sessions(case: Case) -> Iterator[Holder]:
         )
 
 
+def _stands_still(case: Case, figure: Statistic) -> bool:
+    """Whether what a slot or a standby needs has not moved on while we looked, or is old whether it moves or not.
+
+    One that is read is told to move on every ten seconds or so, by when a busy server has thousands of transactions.
+    """
+    if figure.last >= OLD_XMIN_TRANSACTIONS:
+        return True
+    of = (pl.col("name") == figure.name) & (pl.col("db") == figure.db) & (pl.col("entity") == figure.entity)
+    ages = case.dataset.frame("statistic").filter(of).sort("ts", maintain_order=True)["value"]
+    return figure.last >= YOUNG_XMIN_TRANSACTIONS and not (ages.diff() < 0).any()
+
+
 def _slots(case: Case) -> Iterator[Holder]:
     for figure in (*case.figures(SLOT_AGE), *case.figures(CATALOGUE_AGE)):
-        if figure.last >= YOUNG_XMIN_TRANSACTIONS:
+        if _stands_still(case, figure):
             is_of_catalogues = figure.name == CATALOGUE_AGE
             yield Holder(
                 phrase("replication slot {}{}", figure.entity, " (system catalogues)" if is_of_catalogues else ""),
@@ -110,7 +123,7 @@ def _prepared(case: Case) -> Iterator[Holder]:
 
 def _standbys(case: Case) -> Iterator[Holder]:
     for figure in case.figures(STANDBY_AGE):
-        if figure.last >= YOUNG_XMIN_TRANSACTIONS:
+        if _stands_still(case, figure):
             where = f"name = '{STANDBY_AGE}' and entity = '{figure.entity}'"
             who = phrase("a query on standby {} (hot_standby_feedback)", figure.entity)
             is_old = figure.last >= OLD_XMIN_TRANSACTIONS

@@ -171,7 +171,9 @@ def _is_in_the_way(table: Versions, found: Sequence[Holder]) -> bool:
 
 
 def _holds(holder: Holder, table: Versions) -> bool:
-    if holder.is_of_catalogues or holder.db != table.db or holder.database not in (None, table.database):
+    if holder.db != table.db or holder.database not in (None, table.database):
+        return False
+    if holder.is_of_catalogues and not table.is_catalogue:
         return False
     if holder.age_s is None or _was_in_vain(table, holder):
         return True

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from doctord.analyse.host import cgroups
+from doctord.analyse.host.full_moments import LEAST_IDLE_PCT, FullMoments, used_in, wanted_in
 from doctord.analyse.host.other_processes import Consumer, consumers
 from doctord.analyse.host.processes import DATABASE_COMMAND
 from doctord.analyse.spells import LASTING, LASTING_S, held
@@ -13,7 +14,15 @@ from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Cas
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common import pool_size
 from doctord.diagnose.common.holders import cpu_users, holder, largest, named, rows_of, to_begin_with
-from doctord.diagnose.common.starved import LEAST_IDLE_PCT, idle_pct, is_crowded, is_full, is_starved, waiting
+from doctord.diagnose.common.starved import (
+    MOST_WAITED,
+    idle_pct,
+    is_crowded,
+    is_full,
+    is_starved,
+    starving_moments,
+    waiting,
+)
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
@@ -26,6 +35,8 @@ QUEUE_PER_CPU = 2.0
 NO_QUEUE_PER_CPU = 1.0
 # A quarter of the host: what is left to the database is then plainly less than it was bought for.
 OUTSIDE_SHARE = 0.25
+# Who has most of the CPUs at the moments when sessions wait for one is why they do.
+MOST_OF_CPUS = 0.5
 # One period in twenty: a group that stays below its limit on average still loses a rare period to a burst.
 THROTTLED_PERIODS = 0.05
 # A tenth of every second in which the whole group stands still: clients notice, even between two statements.
@@ -60,7 +71,8 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
     Looks like: no CPU is idle, and processes that are ready to run wait for their turn.
     Hurts because: each step of a statement waits for a CPU first; what holds a lock meanwhile makes others wait too.
     Speaks for it: the run queue's share of the time, idle time near zero, pressure, tasks in the run queue per CPU,
-        and who uses the CPUs. Where nobody's wait was measured, idle time alone says that the CPUs are saturated, and
+        and who uses the CPUs. On average a CPU may be free: then that most of the waiting is at the moments when none
+        is. Where nobody's wait was measured, idle time alone says that the CPUs are saturated, and
         not what that costs.
     Speaks against it: idle time or low pressure; a run queue no longer than there are CPUs: then work fills them, and
         nobody waits. Load average and wait I/O speak neither way: the one counts tasks that wait for disks, the other
@@ -71,14 +83,16 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
     Source: Microstate accounting as in Solaris' prstat -m (LAT); kernel documentation, "PSI - Pressure Stall
         Information"; K. Manoharan, 2008: run queues are judged per CPU and against what users feel.
     """
-    if not is_starved(case):
+    moments = starving_moments(case)
+    if not is_starved(case) and moments is None:
         yield from () if case.is_time_measured else _saturated_host(case)
         return
     share = case.time.share(*RUN_QUEUE)
-    for_, against = weigh(signs_of_saturation(case))
+    for_, against = weigh(signs_of_saturation(case)) if moments is None else (_at_moments(case, moments), [])
     _, as_before = weigh(past(case, "CPU used"))
+    at_times = "" if moments is None else phrase(" for {:share} of the time", moments.part)
     yield Claim(
-        phrase("The CPUs are saturated: {:share} of the time is spent waiting for one", share),
+        phrase("The CPUs are saturated{}: {:share} of the time is spent waiting for one", at_times, share),
         impact=share,
         confidence=0.6 if against else 0.85,
         for_=[*for_, *pool_size.evidence(case), *cpu_users(case), *named(case, "cpu_share"), *_of_sessions(case)],
@@ -128,7 +142,8 @@ def cpu_full(case: Case) -> Iterator[Claim]:
 def cpu_other_processes(case: Case) -> Iterator[Claim]:
     """Processes outside the database take the CPUs that it waits for.
 
-    Looks like: no CPU is idle, the database's processes queue, and much of the CPU time went to others.
+    Looks like: no CPU is idle, the database's processes queue, and much of the CPU time went to others; all the time,
+        or for seconds, again and again.
     Hurts because: the scheduler shares CPUs fairly among all that are ready, and knows nothing of who matters.
     Speaks for it: CPU used by processes outside the database, those that live too short to be sampled among them; time
         that the database's processes waited for a CPU.
@@ -139,6 +154,9 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
     Verify: With the process gone the run queue's share falls and transactions per second return.
     Source: K. Manoharan, 2008, the reactive path: confirm from the database's waits, rule out other processes first.
     """
+    if moments := starving_moments(case):
+        yield from _others_at_moments(case, moments)
+        return
     seconds = case.process_seconds
     capacity_s = seconds * case.cpus
     others = consumers(case.other_cpu_users, pl.col("cpu_s"))
@@ -267,6 +285,48 @@ def _throttled(case: Case, group: cgroups.CpuGroup) -> Claim | None:
         ],
         against=against,
     )
+
+
+def _others_at_moments(case: Case, moments: FullMoments) -> Iterator[Claim]:
+    """That others have the CPUs at the moments when sessions wait for one, though on average there is room."""
+    rows, capacity_s = case.other_processes, moments.seconds * case.cpus
+    used_s = used_in(case.dataset, rows["pid"], moments.ends)
+    others = consumers(rows, pl.col("cpu_s"))
+    if not others or used_s < OUTSIDE_SHARE * capacity_s:
+        return
+    database = case.processes.filter("database")
+    wanted_s, ours_wanted_s = (wanted_in(case.dataset, some["pid"], moments.ends) for some in (rows, database))
+    named = [
+        (other, used_in(case.dataset, rows.filter(command=other.command)["pid"], moments.ends)) for other in others[:3]
+    ]
+    yield Claim(
+        phrase("{} and all else outside the database take {:share} of the CPUs at times: {:count time/times} in "
+               "{:.0f s}", others[0].name, used_s / capacity_s, moments.times, case.process_seconds),
+        impact=case.time.share(*RUN_QUEUE) * wanted_s / (wanted_s + ours_wanted_s),
+        explains_waits=used_s >= MOST_OF_CPUS * capacity_s,
+        confidence=0.85,
+        for_=[
+            *(
+                Evidence("process", f"command = '{other.command}'",
+                         phrase("{}: {:share} of the host's CPU time at these moments", other.name, then / capacity_s),
+                         phrase("{:share}", OUTSIDE_SHARE), "not a process of the database")
+                for other, then in named
+            ),
+            *_at_moments(case, moments),
+        ],
+    )  # fmt: skip
+
+
+def _at_moments(case: Case, moments: FullMoments) -> list[Evidence]:
+    """How often no CPU was left, how much of the waiting was just then, and how much room there is on average."""
+    return [
+        Evidence("cpu", f"cpu is null and idle_pct <= {LEAST_IDLE_PCT:g}",
+                 phrase("{:count time/times}, {:.0f s} together", moments.times, moments.seconds), "",
+                 phrase("as good as no CPU time idle; {:.0f %} on average", idle_pct(case))),
+        Evidence("process", "run_wait_pct is not null",
+                 phrase("{:share} of the sessions' waiting for a CPU is at these moments", moments.waited),
+                 phrase("{:share}", MOST_WAITED), "an average hides them", "at_least"),
+    ]  # fmt: skip
 
 
 def _wanted_s(processes: pl.DataFrame) -> float:

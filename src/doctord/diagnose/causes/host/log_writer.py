@@ -5,11 +5,11 @@ from typing import Any
 
 import polars as pl
 
+from doctord.analyse.host.full_moments import LEAST_IDLE_PCT
 from doctord.analyse.host.scheduling import COMPONENT, Scheduling, idle_pct, scheduling
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.host.cpu import INVOLUNTARY_SHARE, signs_of_saturation
-from doctord.diagnose.common.starved import LEAST_IDLE_PCT
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import Phrase, Words, listed, phrase

@@ -13,6 +13,7 @@ from doctord.analyse.storage.device_paths import DevicePath, device_paths
 from doctord.dataset.waits.kinds import READS, STORAGE
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.storage.filling import soon_full
 from doctord.diagnose.causes.storage.latencies import slow_histograms
 from doctord.diagnose.causes.storage.way_to_disk import path_to
 from doctord.diagnose.evidence import Sign, past, weigh
@@ -263,13 +264,16 @@ def cgroup_io_limit(case: Case) -> Iterator[Claim]:
 
 @cause()
 def filesystem_full(case: Case) -> Iterator[Claim]:
-    """A file system is nearly full.
+    """A file system is nearly full, or will be within minutes.
 
-    Looks like: hardly any room left, or hardly any inodes. One that holds a database's files counts however small it
-        is, in memory (tmpfs) or a container's layers (overlay) too: a tablespace, the log, the archive.
+    Looks like: hardly any room left, or hardly any inodes; or less room at each look, and at that rate none in minutes.
+        One that holds a database's files counts however small it is, in memory (tmpfs) or a container's layers
+        (overlay) too: a tablespace, the log, the archive.
     Hurts because: a database that cannot write its log stops; one that cannot extend a table fails the statement.
-    Speaks for it: share used, bytes left, what of a server lies there.
-    Speaks against it: many bytes left in a very large file system.
+    Speaks for it: share used, bytes left, what of a server lies there; how fast it becomes fuller, and how long what is
+        left lasts.
+    Speaks against it: many bytes left in a very large file system; a load or a backup that is about to end; the log of
+        a server that grows to max_wal_size.
     Remedy: Find what grew (logs, temporary files, redo kept for a slot or an archiver that fails); enlarge the file
         system. Never delete files of the redo log by hand.
     Verify: Used share, and how fast it grows: doctord forecast.
@@ -278,10 +282,9 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
     ways = device_paths(case.dataset)
     served = pl.col("mount").is_in({way.mount for way in ways if way.mount}).fill_null(value=False)
     usual = (pl.col("size_bytes") >= SMALLEST_BYTES) & ~pl.col("device").str.contains("loop").fill_null(value=False)
+    known = filesystems.newest(case.dataset).filter(usual | served)
     full = (
-        filesystems.newest(case.dataset)
-        .filter(usual | served)
-        .with_columns((pl.col("inodes_used_pct") / 100).alias("inodes"))
+        known.with_columns((pl.col("inodes_used_pct") / 100).alias("inodes"))
         .filter((pl.col("used_share") >= FULL_SHARE) | (pl.col("inodes") >= FULL_SHARE))
         .unique(["device", "size_bytes", "used_bytes"], keep="first", maintain_order=True)
         .sort("used_share", descending=True, maintain_order=True)
@@ -308,6 +311,7 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
             for_=[*for_, *(_lies_there(way) for way in there[:MOST_HELD])],
             against=against,
         )  # fmt: skip
+    yield from soon_full(case, {*known.select("mount", "device").rows()} - {*full.select("mount", "device").rows()})
 
 
 def _is_full(row: Mapping[str, Any], *, is_served: bool) -> bool:

@@ -1,0 +1,56 @@
+"""File systems that have room, and will be full before anybody looks again."""
+
+from collections.abc import Collection, Iterator
+
+from doctord.analyse.storage.device_paths import DevicePath, device_paths
+from doctord.analyse.storage.filling import Filling, filling
+from doctord.diagnose.case import Case
+from doctord.diagnose.finding import NONE_YET, Claim, Evidence
+from doctord.diagnose.phrase import phrase
+
+# A growth that was seen for seconds may be carried on for minutes, one that was seen for hours for as long again.
+SOON_S = 600.0
+MIB = 2**20
+
+
+def soon_full(case: Case, among: Collection[tuple[str | None, str | None]]) -> Iterator[Claim]:
+    """Those of some (mount and device) that become fuller at every look, and would be full soon at that rate.
+
+    What the log of a server takes until it has max_wal_size is not counted: it is given back then.
+    """
+    ways = device_paths(case.dataset)
+    for one in filling(case.dataset):
+        there = [way for way in ways if way.mount == one.mount and way.holds]
+        per_s = one.per_s - _of_log(case, there)
+        if (one.mount, one.device) in among and per_s > 0 and one.left_bytes / per_s <= max(SOON_S, one.over_s):
+            yield _claim(one, one.left_bytes / per_s, there)
+
+
+def _claim(one: Filling, seconds: float, there: list[DevicePath]) -> Claim:
+    where = f"mount = '{one.mount}'" if one.mount else f"device = '{one.device}'"
+    return Claim(
+        phrase("{} will be full in {:duration} at this rate: {:bytes} left", one.mount or one.device, seconds,
+               one.left_bytes),
+        impact=NONE_YET,
+        severity="warning",
+        confidence=0.75,
+        for_=[
+            Evidence("filesystem", where, phrase("{:bytes/s} more", one.per_s), "",
+                     phrase("less was left at each of {} looks, over {:.0f s}", one.looks, one.over_s)),
+            Evidence("filesystem", where, phrase("{:duration} until it is full", seconds),
+                     phrase("{:duration}", max(SOON_S, one.over_s)), "nobody looks more often", "at_most"),
+            *(Evidence("setting", f"name like 'path.{way.folder}.%'", phrase("{} is in {}", way.holds, way.folder), "",
+                       way.filesystem or "") for way in there),
+        ],
+    )  # fmt: skip
+
+
+def _of_log(case: Case, there: Collection[DevicePath]) -> float:
+    """Bytes a second by which the log may have grown there, of servers whose log has not its full size yet."""
+    if not any(way.holds == "WAL" for way in there) and not any(way.holds == "data" for way in there):
+        return 0.0
+    grown = 0.0
+    for size in case.figures("pg_ls_waldir.size_bytes"):
+        if size.last < float(case.setting("max_wal_size", size.db) or 1024) * MIB:
+            grown += case.total("pg_stat_wal.wal_bytes", size.db) or 0.0
+    return grown
