@@ -34,11 +34,11 @@ STARVED = {"usr_pct": 5.0, "sys_pct": 1.0, "run_wait_pct": 94.0}
 HOG = {"command": "sha256sum", "usr_pct": 90.0, "run_wait_pct": 10.0}
 
 
-def now_and_then(backends: int = 4, seconds: int = 4) -> Dataset:
+def now_and_then(backends: int = 4, seconds: int = 4, idle_pct: float = 70.0) -> Dataset:
     """Twenty seconds of a host whose CPUs are all taken in the last few of every ten."""
     time = {("CPU", "CPU"): float(backends)}
     spells = [
-        (0, 10 - seconds, {"time": {("CPU", "CPU"): 0.42 * backends}, "backend": BUSY}),
+        (0, 10 - seconds, {"time": {("CPU", "CPU"): 0.42 * backends}, "backend": BUSY, "cpu": {"idle_pct": idle_pct}}),
         (10 - seconds, seconds, {"time": time, "backend": STARVED, "cpu": {"idle_pct": 0.0, "wait_io_pct": 0.0},
                                  "other_processes": [HOG, HOG]}),
     ]  # fmt: skip
@@ -65,3 +65,7 @@ def test_a_neighbour_that_averages_hide() -> None:
 def test_moments_that_hardly_anybody_feels() -> None:
     assert starving_moments(Case(now_and_then(backends=0))) is None
     assert starving_moments(Case(host())) is None
+
+
+def test_cpus_that_are_nearly_full_all_the_time_have_no_moments() -> None:
+    assert starving_moments(Case(now_and_then(idle_pct=20.0))) is None

@@ -16,6 +16,8 @@ WANTING: Final = ("cpu", "run queue")
 # A neighbour that comes every now and then: more than half of the waiting is while it is there, and half a session
 # stands still then, as what lasts for moments alone has to be felt the more.
 MOST_WAITED: Final = 0.5
+# With less left on average the CPUs are nearly full all the time: no mean hides anything.
+ROOM_PCT: Final = 25.0
 FELT_SESSIONS: Final = 0.5
 
 
@@ -73,7 +75,7 @@ def starving_moments(case: Case) -> FullMoments | None:
     Null where there are none, and where the CPUs are full on average: see `is_starved`.
     """
     share = case.time.share(*RUN_QUEUE)
-    if is_starved(case) or not case.dbs or not case.worth_saying(share):
+    if is_starved(case) or not case.dbs or not case.worth_saying(share) or (idle_pct(case) or 0.0) < ROOM_PCT:
         return None
     moments = full_moments(case.dataset, case.dataset.frame("session")["pid"].drop_nulls().unique(maintain_order=True))
     if moments is None or (moments.waited or 0.0) < MOST_WAITED:
