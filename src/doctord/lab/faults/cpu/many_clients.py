@@ -13,7 +13,7 @@ select abalance from pgbench_accounts where aid = :account;
 """
 
 
-@fault(cause="cpu_saturated", settings={"max_connections": "500"})
+@fault(cause="cpu_saturated", settings={"max_connections": "500"}, warm_up_s=4.0)
 def many_clients(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Two hundred clients look up single rows without a pause, all at once, and there is no pool before the server.
 

@@ -30,5 +30,5 @@ def old_snapshot_hot_row(server: PrivateServer, dose: Dose) -> Iterator[None]:
         report.isolation_level = IsolationLevel.REPEATABLE_READ
         with report.transaction():
             report.execute("select count(*) from counters")
-            with workload(server, seed=dose.seed, clients=dose.of(1, 4, 12), script=_SCRIPT):
+            with workload(server, seed=dose.seed, clients=dose.of(1, 4, 8), script=_SCRIPT):
                 yield

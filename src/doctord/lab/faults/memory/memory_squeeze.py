@@ -26,6 +26,6 @@ def memory_squeeze(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """
     group = its_group(server)
     server.evict()
-    with workload(server, seed=dose.seed, clients=4, script=_SCRIPT):
-        group.limit_memory(dose.of(256, 128, 80) << 20)
+    with workload(server, seed=dose.seed, clients=dose.of(4, 4, 10), script=_SCRIPT):
+        group.limit_memory(dose.of(256, 128, 128) << 20)
         yield
