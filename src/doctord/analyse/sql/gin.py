@@ -11,7 +11,7 @@ from doctord.dataset.dataset import Dataset
 
 BLOCKS: Final = ("pg_statio_user_indexes.idx_blks_hit", "pg_statio_user_indexes.idx_blks_read")
 SCANS: Final = "pg_stat_user_indexes.idx_scan"
-PENDING: Final = "pgstatginindex.pending_pages"
+PENDING: Final = "pg_index.gin_pending_pages"
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,8 +187,8 @@ def test_expressions_of_indexes_and_pending_lists(server: PostgresServer, shop: 
         "usual": "gin (words) pending 4096 kB",
     }
     assert "secret'" not in indexes["secret"]
-    assert figures(batches, "shop.public.listed")["pgstatginindex.pending_pages"] > 5
-    assert figures(batches, "shop.public.at_once")["pgstatginindex.pending_pages"] == 0
+    assert figures(batches, "shop.public.listed")["pg_index.gin_pending_pages"] > 5
+    assert figures(batches, "shop.public.at_once")["pg_index.gin_pending_pages"] == 0
 
 
 def test_foreign_tables_and_their_servers(server: PostgresServer, shop: str, link: Link) -> None:

@@ -13,7 +13,7 @@ from doctord.report.phrases import said
 Figures = dict[tuple[str | None, str], float]
 SEARCH = LOOKUP | {"text": "SELECT id FROM orders WHERE words @@ $1::tsquery LIMIT $2", "rows_per_s": 20.0}
 NAME = "bench.public.orders_words"
-PENDING: Figures = {(NAME, "pgstatginindex.pending_pages"): 4000.0}
+PENDING: Figures = {(NAME, "pg_index.gin_pending_pages"): 4000.0}
 MANY_BLOCKS: Figures = {
     (NAME, "pg_stat_user_indexes.idx_scan"): 20.0,
     (NAME, "pg_statio_user_indexes.idx_blks_hit"): 80_000.0,
@@ -62,7 +62,7 @@ def test_a_long_list(figures: Figures, confidence: float, words: str) -> None:
 @pytest.mark.parametrize(
     ("figures", "index", "statement"),
     [
-        (LOOKED | {(NAME, "pgstatginindex.pending_pages"): 3.0}, gin(), SEARCH),
+        (LOOKED | {(NAME, "pg_index.gin_pending_pages"): 3.0}, gin(), SEARCH),
         (LOOKED, gin(" pending 4096 kB"), SEARCH),
         (BY_INDEX | MANY_BLOCKS, gin(" pending 4096 kB"), SEARCH),
         (LOOKED, gin(""), SEARCH),

@@ -35,7 +35,7 @@ def gin_pending_list_long(case: Case) -> Iterator[Claim]:
 
     Looks like: searches become slow after many rows came in, though their GIN index is there; fastupdate is on, and
         gin_pending_list_limit is large. The index is looked into by thousands of blocks a scan, or the planner,
-        who reckons with the list, reads the whole table in its place.
+        who counts its pages too, reads the whole table in its place.
     Hurts because: every search reads the pending list from end to end beside the index itself; it is taken in by
         VACUUM, by autovacuum's ANALYZE, or once it is longer than gin_pending_list_limit, at the cost of one insert.
     Speaks for it: pages of the list, where pgstattuple tells them; blocks of the index for each scan; how long the list
@@ -123,7 +123,7 @@ def _signs(gin: Gin) -> Iterator[Evidence]:
 def _whole(gin: Gin) -> Evidence:
     return Evidence("statistic", f"name = 'pg_stat_user_tables.seq_tup_read' and entity = '{gin.table}'",
                     "the table is read whole in spite of the index", "",
-                    "the planner reckons with the pages of the list")  # fmt: skip
+                    "the planner counts the pages of the list too")  # fmt: skip
 
 
 def _statement(statement: Statement) -> Evidence:
