@@ -15,11 +15,13 @@ FUNCTIONS: Final = "pg_proc"
 VIEWS: Final = "pg_rewrite"
 EXECUTES: Final = "(execute)"
 """What a function that makes up statements reads, besides what its source names."""
-COMPONENTS: Final = (FOREIGN_KEYS, TRIGGERS, FUNCTIONS, VIEWS)
+FOREIGN_TABLES: Final = "pg_foreign_table"
+COMPONENTS: Final = (FOREIGN_KEYS, TRIGGERS, FUNCTIONS, VIEWS, FOREIGN_TABLES)
 
 _KEY: Final = re.compile(r"^\((?P<columns>.*)\) references (?P<table>.*)$")
 _TRIGGER: Final = re.compile(r"^(?P<when>[a-z ]+?) (?P<events>[a-z, ]+) for each (?P<level>\w+): (?P<function>.*)$")
 _NAME: Final = re.compile(r"[^\W\d][\w$]*")
+_FOREIGN: Final = re.compile(r"^server (?P<server>.*) \((?P<wrapper>[^()]*)\)(?:, fetch_size (?P<size>\d+))?$")
 _WRITTEN: Final = re.compile(
     r"\b(?P<verb>insert\s+into|update|delete\s+from|merge\s+into|copy|truncate)\s+(?:table\s+)?(?:only\s+)?"
     r'(?P<table>"?[\w$]+"?(?:\."?[\w$]+"?)?)',
@@ -58,6 +60,16 @@ class Write:
 
     table: str
     events: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignTable:
+    """A foreign table (`schema.table`): its server, the wrapper of that, and fetch_size where it is set."""
+
+    name: str
+    server: str
+    wrapper: str
+    fetch_size: int | None
 
 
 class Dependencies:
@@ -116,6 +128,16 @@ class Dependencies:
                 if bare(name) in words and table in self.reads(name):
                     return f"{kind} {name}"
         return None
+
+    def foreign_tables(self, text: str) -> Iterator[ForeignTable]:
+        """The foreign tables that a statement reads: its text names them, or a view or function that reads them."""
+        words = names(text)
+        for name, value in self._told[FOREIGN_TABLES].items():
+            found = _FOREIGN.match(value)
+            if found and (bare(name) in words or self.way(text, name)):
+                yield ForeignTable(
+                    name, found["server"], found["wrapper"], int(found["size"]) if found["size"] else None
+                )
 
     def _of(self, component: str, table: str) -> Iterator[tuple[str, str]]:
         start = f"{table} "

@@ -187,5 +187,26 @@ def test_expressions_of_indexes_and_pending_lists(server: PostgresServer, shop: 
         "usual": "gin (words) pending 4096 kB",
     }
     assert "secret'" not in indexes["secret"]
-    assert figures(batches, "shop.public.listed")["pgstatginindex.pending_pages"] > 5
-    assert figures(batches, "shop.public.at_once")["pgstatginindex.pending_pages"] == 0
+    assert figures(batches, "shop.public.listed")["pg_index.gin_pending_pages"] > 5
+    assert figures(batches, "shop.public.at_once")["pg_index.gin_pending_pages"] == 0
+
+
+def test_foreign_tables_and_their_servers(server: PostgresServer, shop: str, link: Link) -> None:
+    server.execute(
+        "CREATE EXTENSION postgres_fdw",
+        "CREATE SERVER hub FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host 'hidden.example', fetch_size '1000')",
+        "CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw",
+        "CREATE FOREIGN TABLE tariffs (code int) SERVER hub",
+        "CREATE FOREIGN TABLE small (code int) SERVER hub OPTIONS (fetch_size '7')",
+        "CREATE FOREIGN TABLE plain (code int) SERVER other",
+        "CREATE VIEW cheap AS SELECT * FROM tariffs WHERE code < 10",
+        dbname=shop,
+    )
+    rows = rows_of("setting", Dependencies().read(link))
+    named = {(row["component"], row["name"].removeprefix("shop.public.")): row["value"] for row in rows}
+    assert named == {
+        ("pg_foreign_table", "tariffs"): "server hub (postgres_fdw), fetch_size 1000",
+        ("pg_foreign_table", "small"): "server hub (postgres_fdw), fetch_size 7",
+        ("pg_foreign_table", "plain"): "server other (postgres_fdw)",
+        ("pg_rewrite", "cheap"): "public.tariffs",
+    }

@@ -173,3 +173,35 @@ def test_an_insert_waits_for_a_key(text: str, *, is_told: bool) -> None:
     ]
     assert finding.cause == "row_locks"
     assert any("foreign key" in said(item.why) for item in finding.for_) is is_told
+
+
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("refresh materialized view sales", "REFRESH MATERIALIZED VIEW CONCURRENTLY"),
+        ("REFRESH MATERIALIZED VIEW CONCURRENTLY sales", None),
+        ("/* nightly */ CREATE UNIQUE INDEX i ON t (a)", "CREATE INDEX CONCURRENTLY"),
+        ("create index concurrently i on t (a)", None),
+        ("REINDEX TABLE t", "REINDEX ... CONCURRENTLY"),
+        ("REINDEX (VERBOSE) TABLE CONCURRENTLY t", None),
+        ("DROP INDEX i", "DROP INDEX CONCURRENTLY"),
+        ("VACUUM (ANALYZE, FULL) t", "VACUUM FULL"),
+        ("VACUUM FULL t", "VACUUM FULL"),
+        ("VACUUM (ANALYZE) t", None),
+        ("ALTER TABLE t ADD COLUMN c int", "ALTER TABLE: set lock_timeout"),
+        ("TRUNCATE t", "TRUNCATE and DROP"),
+        ("LOCK TABLE t IN EXCLUSIVE MODE", "LOCK TABLE: the weakest mode"),
+        ("SELECT pg_advisory_lock($1)", "Advisory locks"),
+        ("UPDATE t SET a = $1", None),
+        ("SELECT * FROM clusters", None),
+    ],
+)
+def test_what_to_do_follows_the_kind_of_statement(text: str, step: str | None) -> None:
+    root = {"sid": 7000, "blocker_sid": None, "statement_id": "9", "user": "app", "program": "nightly"}
+    waiter = {"wait_class": "Application", "event": "relation", "blocker_sid": 7000}
+    statement = {"statement_id": "9", "text": text, "elapsed_s_per_s": 1.0, "calls_per_s": 1.0}
+    findings = diagnose(host(sessions=[root, *[waiter] * 4], statements=[statement])).findings
+    finding = next(one for one in findings if one.cause == "table_locks")
+    assert f"most of it behind session 7000 (app nightly): {text[:20]}" in said(finding.title)
+    first = said(finding.remedy[0])
+    assert first.startswith(step or "Run statements that lock a table with a limit on their waiting")

@@ -14,6 +14,7 @@ TRIGGERS: Final = "pg_trigger"
 FUNCTIONS: Final = "pg_proc"
 VIEWS: Final = "pg_rewrite"
 POLICIES: Final = "pg_policy"
+FOREIGN_TABLES: Final = "pg_foreign_table"
 
 # Catalogues alone, without a lock on a table. A key is served by an index that begins with one of its columns; one that
 # leaves out nulls only serves as well, for a null refers to nothing.
@@ -79,10 +80,20 @@ FROM pg_policy AS p JOIN pg_class AS c ON c.oid = p.polrelid AND c.relrowsecurit
      JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE p.polqual IS NOT NULL ORDER BY p.oid LIMIT 500
 """
+# Of the options fetch_size alone, the table's own before its server's: others say where the server is.
+_FOREIGN_TABLES: Final = """\
+SELECT /* doctord */ n.nspname || '.' || c.relname AS name, s.srvname AS server, w.fdwname AS wrapper,
+       coalesce((SELECT option_value FROM pg_options_to_table(t.ftoptions) WHERE option_name = 'fetch_size'),
+                (SELECT option_value FROM pg_options_to_table(s.srvoptions) WHERE option_name = 'fetch_size')
+       ) AS fetch_size
+FROM pg_foreign_table AS t JOIN pg_class AS c ON c.oid = t.ftrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+     JOIN pg_foreign_server AS s ON s.oid = t.ftserver JOIN pg_foreign_data_wrapper AS w ON w.oid = s.srvfdw
+ORDER BY t.ftrelid LIMIT 500
+"""
 _RELATIONS: Final = """\
 SELECT /* doctord */ n.nspname || '.' || c.relname AS name
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition AND c.relpersistence <> 't'
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND c.relpersistence <> 't'
       AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
 ORDER BY c.oid LIMIT 20000
 """
@@ -104,7 +115,8 @@ class Dependencies:
 
     Components: `pg_constraint` (foreign keys that no index serves), `pg_trigger`, `pg_proc` (what functions name of
     tables, views and other functions), `pg_rewrite` (what views are made of), `pg_policy` (policies of tables with
-    row-level security in force, and the functions that they call). The value is null once it is gone.
+    row-level security in force, and the functions that they call), `pg_foreign_table` (its server). The value is null
+    once it is gone.
     """
 
     def __init__(self) -> None:
@@ -136,6 +148,9 @@ def _now(link: Link) -> Told:
     for policy in link.query(_POLICIES):
         calls = f", calls {policy['functions']}" if policy["functions"] else ""
         told[POLICIES, f"{policy['relation']} {policy['name']}"] = f"for {policy['command']}{calls}"
+    for table in link.query(_FOREIGN_TABLES):
+        size = f", fetch_size {table['fetch_size']}" if table["fetch_size"] else ""
+        told[FOREIGN_TABLES, table["name"]] = f"server {table['server']} ({table['wrapper']}){size}"
     for view in link.query(_VIEWS):
         told[VIEWS, view["name"]] = ", ".join(view["uses"])
     functions = link.query(_FUNCTIONS)

@@ -33,4 +33,4 @@ def pending(link: Link, indexes: Iterable[Mapping[str, Any]], figures: Figures) 
         asked = sql.SQL(_PENDING).format(sql.Identifier(function["schema"]))
         for row in link.query(asked, ([index["relid"] for index in indexes],)):
             name = f"{link.database}.{row['relation']}"
-            figures.gauge("pgstatginindex.pending_pages", row["pending_pages"], "blocks", name)
+            figures.gauge("pg_index.gin_pending_pages", row["pending_pages"], "blocks", name)

@@ -8,6 +8,7 @@ import polars as pl
 from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION, Blocker, Gate, gates
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.databases.exclusive import instead_of
 from doctord.diagnose.causes.databases.logged_locks import logged_waits
 from doctord.diagnose.common.histograms import spread
 from doctord.diagnose.common.oracle import leaders
@@ -191,9 +192,9 @@ def table_locks(case: Case) -> Iterator[Claim]:
     Hurts because: a statement that wants an exclusive lock (ALTER TABLE, VACUUM FULL, LOCK, TRUNCATE) waits for all
         before it, and everything after it waits for the statement. In Oracle one delete or update of a parent's key
         locks the child table when its foreign key has no index; a direct-path load locks all others out.
-    Speaks for it: share of database time in these waits, the session at the root, and the one that waits for it and
-        that all others stand behind; in PostgreSQL's log (log_lock_waits) how long was waited, and how many stood in
-        line.
+    Speaks for it: share of database time in these waits, the session at the root with its statement, and the one that
+        waits for it and that all others stand behind; in PostgreSQL's log (log_lock_waits) how long was waited, and how
+        many stood in line.
     Speaks against it: few sessions, or a short time; a deliberate LOCK TABLE, or DDL.
     Remedy: Run statements that lock a table with a limit on their waiting, and try again, at a quiet time; keep
         transactions that read the table short. Ask the application what it serialises with locks of its own, and why.
@@ -213,17 +214,20 @@ def table_locks(case: Case) -> Iterator[Claim]:
     own = case.time.kind_share(APPLICATION)
     what = "locks of the application's own making" if own >= MOSTLY * share else "locks on tables or other objects"
     queued = gates(case.dataset, case.time.events_of(*TABLE))[:MOST_NAMED]
+    roots = case.blockers[:3]
     yield Claim(
-        phrase("{:share of database} is spent waiting for {}{}", share, what, _first_in_line(queued)),
+        phrase("{:share of database} is spent waiting for {}{}", share, what,
+               _first_in_line(queued) or _behind(case, share, roots)),
         impact=share,
         confidence=0.85,
         for_=[
             *of_kind(case, *TABLE, why="time that no row lock explains"),
             *spread(case, *case.time.events_of(*TABLE))[0],
-            *(_tree(case, root) for root in case.blockers[:3]),
+            *(_tree(case, root) for root in roots),
             *(_gate(case, gate) for gate in queued),
         ],
-    )
+        first_steps=instead_of(case.statement_text(one) for one in _statements(roots, queued)),
+    )  # fmt: skip
 
 
 def _waiting(case: Case) -> Iterator[Claim]:
@@ -350,6 +354,23 @@ def _first_in_line(queued: Sequence[Gate]) -> Words:
         return ""
     first = queued[0]
     return phrase(", in line behind session {}, which waits for session {}", first.sid, first.root)
+
+
+def _statements(roots: Sequence[Blocker], queued: Sequence[Gate]) -> list[str | None]:
+    """What PostgreSQL's sessions run that others stand behind."""
+    return [
+        *(root.statement_id for root in roots if root.db.startswith("postgresql")),
+        *(gate.statement_id for gate in queued if gate.db.startswith("postgresql")),
+    ]
+
+
+def _behind(case: Case, share: float, roots: Sequence[Blocker]) -> Words:
+    """The one session that most of the waiting is behind, and its statement."""
+    if not roots or roots[0].blocked_s < IDLE_PART * share * case.database_time_s():
+        return ""
+    statement = case.statement_text(roots[0].statement_id)
+    return phrase(", most of it behind session {} ({}){}", roots[0].sid, _who(roots[0]),
+                  phrase(": {}", shortened(statement, 60)) if statement else "")  # fmt: skip
 
 
 def _gate(case: Case, gate: Gate) -> Evidence:
