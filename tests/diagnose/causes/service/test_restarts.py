@@ -111,6 +111,14 @@ def test_the_kernels_kill_explains_the_crash() -> None:
     assert of_another["server_restarted"].explained_by is None
 
 
+def test_a_kill_of_long_before_explains_no_crash() -> None:
+    killed = {"kind": "oom kill", "subject": "postgres", "text": "Out of memory: Killed process 77 (postgres)"}
+    crash = event("crash", 5, "x")
+    for minutes, explained_by in ((3, "oom_killed"), (8, None)):
+        before = killed | {"ts": crash["ts"] - timedelta(minutes=minutes)}
+        assert found(crash, before)["server_restarted"].explained_by == explained_by
+
+
 LIFE = [
     (0.0, "starting PostgreSQL 15.3"),
     (0.2, "database system was shut down at 2026-11-20 11:59:00 UTC"),

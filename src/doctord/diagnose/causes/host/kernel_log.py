@@ -1,6 +1,7 @@
 """What the kernel's log tells: processes that it killed, tasks that hang, devices that fail."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import polars as pl
 
@@ -16,6 +17,9 @@ FAILING = ("I/O error", "device reset", "read-only")
 # Floppies of virtual machines that have none, optical drives, what is plugged in: nothing of a database is there.
 BESIDE = r"^((fd|sr|scd)\d|usb)"
 MOST_TOLD = 4
+# What a server that was killed does next, for how long: it reads the log of one checkpoint_timeout again.
+AFTERWARDS = ("crash", "restart", "no answer", "refused")
+RECOVERY = timedelta(minutes=5)
 # What the investigator of 2008 ended with for one LUN: more brought resets.
 DEPTH_OF_LUN = 30
 
@@ -51,8 +55,14 @@ def oom_killed(case: Case) -> Iterator[Claim]:
             severity="warning" if databases.is_empty() else "critical",
             confidence=0.95,
             for_=_last(killed),
-            explains_waits=not databases.is_empty(),
+            explains_waits=not databases.is_empty() and not _was_long_before(events, databases),
         )
+
+
+def _was_long_before(events: pl.DataFrame, killed: pl.DataFrame) -> bool:
+    """Whether servers went away or did not answer, all of them later than a recovery from the kills takes."""
+    trouble = events.filter(pl.col("kind").is_in(AFTERWARDS))["ts"].to_list()
+    return bool(trouble) and min(trouble) > max(killed["ts"].to_list()) + RECOVERY
 
 
 def _title(killed: pl.DataFrame, *, is_group: bool) -> Words:
