@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from diagnose.causes.service.test_failing import failing
 from diagnose.hosts import host
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -84,6 +85,16 @@ def test_planning_beside_long_runs() -> None:
     assert finding.confidence == 0.6
     assert "planning_slow" not in found(planned(20.0))
     assert "planning_slow" not in found({})
+
+
+def test_executions_that_fail_are_not_counted() -> None:
+    quick = {"statement_id": "8", "text": "SELECT a FROM t WHERE b = $1", "calls_per_s": 10.0, "elapsed_s_per_s": 0.02}
+    seen = {"statement_id": "8", "wait_kind": "cpu", "interval_s": 0.4}
+    errors = {"ERROR 22012 division by zero": 3.0}
+    diagnosis = diagnose(failing(errors, statements=[quick], sessions=[seen]))
+    finding = next(one for one in diagnosis.findings if one.cause == "planning_slow")
+    assert (finding.severity, finding.confidence) == ("note", 0.4)
+    assert "3.0 errors per s" in figures(finding.against) or "3 errors per s" in figures(finding.against)
 
 
 def on_cpu(share: float, **more: Any) -> dict[str, Finding]:

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.failures import failed
 from doctord.diagnose.common.slowed import is_slowed, on_cpu_ms, severity
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
@@ -27,6 +29,8 @@ DEAR_PLAN = 0.5
 LOW_COST = 10_000.0
 # Where nobody counts the compiling, a quarter of the time on CPUs leaves room for it.
 MUCH_CPU = 0.25
+# One error to ten executions that end well, of whichever statement: what samples see may be the one that fails.
+OFTEN_FAILING = 0.1
 MOST_NAMED = 3
 JIT_TIME = NotMeasured(
     "how long statements are compiled for",
@@ -96,7 +100,8 @@ def planning_slow(case: Case) -> Iterator[Claim]:
         the server says that it runs.
     Hurts because: a plan is made anew for each execution that does not use a prepared statement, and is thrown away.
     Speaks for it: planning time against all time, and against the time that the same statements run.
-    Speaks against it: long-running statements: then planning well is worth its time.
+    Speaks against it: long-running statements: then planning well is worth its time. Where it is not counted: many
+        statements that fail, for pg_stat_statements counts none of these.
     Remedy: PostgreSQL: prepare statements once and execute them often (in the driver; pgbouncer from 1.21 on keeps
         them); plan_cache_mode stays auto. Fewer partitions for each statement to look at, a lower join_collapse_limit
         for joins of very many tables, and no default_statistics_target beyond need: planning reads all of that.
@@ -137,13 +142,14 @@ def _outside_execution(case: Case) -> Iterator[Claim]:
         if each is None or one.elapsed_ms is None:
             continue
         ahead, part = each - one.elapsed_ms, 1 - one.elapsed_ms / each
+        against = _failing(case, one)
         if is_slowed(one, part, ahead):
             yield Claim(
                 phrase("A statement runs for {:.3g ms} and takes {:.3g ms} on a CPU: {}", one.elapsed_ms, each,
                        shortened(one.text or "")),
                 impact=at_most(one.share * part),
-                confidence=0.65,
-                severity=severity(case, one.share * part, slowed=True),
+                confidence=0.4 if against else 0.65,
+                severity="note" if against else severity(case, one.share * part, slowed=True),
                 for_=[
                     Evidence("session", f"statement_id = '{one.statement_id}'",
                              phrase("{:.1f ms} of each call on a CPU, by samples", each),
@@ -152,9 +158,22 @@ def _outside_execution(case: Case) -> Iterator[Claim]:
                     Evidence("statement", f"statement_id = '{one.statement_id}'", phrase("{:.1f calls/s}",
                              one.calls_per_s), "", "planned at each, where it is not prepared"),
                 ],
+                against=against,
                 not_measured=[PLAN_TIMES],
             )  # fmt: skip
             return
+
+
+def _failing(case: Case, one: Statement) -> list[Evidence]:
+    """That many statements fail: pg_stat_statements counts those that end well, and samples see the others too."""
+    per_s = sum(each.per_s for each in failed(case, one.db))
+    if not one.calls_per_s or per_s < OFTEN_FAILING * one.calls_per_s:
+        return []
+    return [
+        Evidence("statistic", f"name = 'log.errors' and db = '{one.db}'", phrase("{:.3g errors per s}", per_s),
+                 phrase("{:.3g}", OFTEN_FAILING * one.calls_per_s),
+                 "executions that fail are not counted: the time may be theirs", "at_least")
+    ]  # fmt: skip
 
 
 def _by_setting(case: Case) -> Iterator[Claim]:
