@@ -4,25 +4,25 @@ What compares two states, or two runs, waits for studies: here a folder is one s
 """
 
 import json
-import subprocess
-import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from doctord.cli import app, load
 from shared import CASEBOOK, needs_casebook
 
 pytestmark = [needs_casebook, pytest.mark.slow]
+
+load()
 
 
 @cache
 def diagnosed(folder: str) -> tuple[int, dict[str, Any]]:
     """Exit status and document of `doctord diagnose FOLDER --json`."""
-    command = [Path(sys.executable).with_name("doctord"), "diagnose", CASEBOOK / folder, "--json"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
-    return result.returncode, json.loads(result.stdout)
+    result = CliRunner().invoke(app, ["diagnose", str(CASEBOOK / folder), "--json"])
+    return result.exit_code, json.loads(result.stdout)
 
 
 def findings(folder: str) -> dict[str, dict[str, Any]]:
@@ -98,7 +98,6 @@ def test_latency_map_has_settings_alone_and_nothing_is_judged_by_them() -> None:
 )
 def test_every_file_with_figures_is_read(folder: str, unread: int) -> None:
     """Of `capacity` one is a list of the names of statistics, without any figure."""
-    command = [Path(sys.executable).with_name("doctord"), "read", CASEBOOK / folder, "--json"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+    result = CliRunner().invoke(app, ["read", str(CASEBOOK / folder), "--json"])
     files = json.loads(result.stdout)["files"]
     assert sum(file["format"] is None for file in files) == unread

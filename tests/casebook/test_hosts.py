@@ -1,25 +1,25 @@
 """The casebook's folders of host tools: `doctord diagnose FOLDER` reaches what its investigators concluded."""
 
 import json
-import subprocess
-import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from doctord.cli import app, load
 from shared import CASEBOOK, needs_casebook
 
 pytestmark = [needs_casebook, pytest.mark.slow]
+
+load()
 
 
 @cache
 def diagnosed(*paths: str) -> tuple[int, dict[str, Any]]:
     """Exit status and document of `doctord diagnose PATHS --json`."""
-    command = [Path(sys.executable).with_name("doctord"), "diagnose", *(CASEBOOK / path for path in paths), "--json"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
-    return result.returncode, json.loads(result.stdout)
+    result = CliRunner().invoke(app, ["diagnose", *(str(CASEBOOK / path) for path in paths), "--json"])
+    return result.exit_code, json.loads(result.stdout)
 
 
 def findings(*paths: str) -> dict[str, dict[str, Any]]:

@@ -1,25 +1,25 @@
 """The casebook's traces, end to end: what its investigators concluded, `doctord trace` must find by itself."""
 
 import json
-import subprocess
-import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from doctord.cli import app, load
 from shared import CASEBOOK, needs_casebook
 
 pytestmark = [needs_casebook, pytest.mark.slow]
+
+load()
 
 
 @cache
 def trace(*files: str) -> tuple[int, dict[str, Any]]:
     """Exit status and document of `doctord trace FILES --json`."""
-    command = [Path(sys.executable).with_name("doctord"), "trace", *(CASEBOOK / file for file in files), "--json"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
-    return result.returncode, json.loads(result.stdout)
+    result = CliRunner().invoke(app, ["trace", *(str(CASEBOOK / file) for file in files), "--json"])
+    return result.exit_code, json.loads(result.stdout)
 
 
 def test_the_loop_of_the_listener() -> None:

@@ -2,7 +2,6 @@ import csv
 import io
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from doctord.dataset.tables import TABLES
 from doctord.errors import UserError
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
+from in_process import doctord
 
 pytestmark = pytest.mark.slow
 
@@ -30,8 +30,7 @@ def lake(tmp_path: Path) -> Path:
 
 
 def sql(lake: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [Path(sys.executable).with_name("doctord"), "sql", "--lake", lake, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+    return doctord("sql", "--lake", lake, *arguments)
 
 
 def test_json_is_one_document_with_times_in_utc(lake: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from in_process import doctord
+
 pytestmark = pytest.mark.slow
 
 LINE = "{pid} {at:.6f} {call} = {result} <{seconds:.6f}>\n"
@@ -23,6 +25,8 @@ def log(pid: int, calls: int, seconds: float, name: str = 'stat("/etc/motd", 0x7
 
 
 def trace(*arguments: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    if stdin is None:
+        return doctord("trace", *arguments)
     command = [Path(sys.executable).with_name("doctord"), "trace", *arguments]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=180, check=False)
 

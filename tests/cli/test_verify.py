@@ -1,19 +1,13 @@
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from damages import make
+from in_process import doctord
 
 pytestmark = pytest.mark.slow
-
-
-def doctord(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [Path(sys.executable).with_name("doctord"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
 
 
 @pytest.fixture

@@ -28,6 +28,16 @@ def test_an_empty_lake_has_every_table_with_its_columns(path: Path) -> None:
     assert lake.problems == []
 
 
+def test_what_is_fresh_of_a_table_is_that_table_alone(path: Path) -> None:
+    with LakeWriter(path) as writer:
+        writer.append(statistic(1, ts=micros(NOON)))
+    connection, names = Lake(path).fresh("statistic", set(), sealed=True)
+    with connection:
+        assert connection.sql("SHOW TABLES").fetchall() == [("statistic",)], "a view takes milliseconds"
+        assert connection.sql("SELECT count(*) FROM statistic").fetchall() == [(1,)]
+    assert len(names) == 1
+
+
 def test_no_lake_is_an_error_that_says_how_to_make_one(path: Path) -> None:
     with pytest.raises(LakeError, match="no lake here") as refusal:
         Lake(path)

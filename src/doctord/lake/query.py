@@ -82,7 +82,7 @@ class Lake:
         Tables other than `tables` (default: all) are there but empty. Times are plain timestamps in UTC, and `now()`
         gives one too: DuckDB knows time zones only with an extension that it would have to download.
         """
-        return self._connect(set(TABLES if tables is None else tables), Interval())
+        return self._viewed(self._snapshot(set(TABLES if tables is None else tables), Interval()))
 
     def fresh(
         self,
@@ -93,7 +93,7 @@ class Lake:
         between: tuple[datetime, datetime] | None = None,
         only: "Collection[str] | None" = None,
     ) -> tuple[duckdb.DuckDBPyConnection, set[str]]:
-        """A connection with one table but for the sealed files of these names, and the names of its other files.
+        """A connection with this table alone but for the sealed files of these names, and the names of its other files.
 
         With `sealed`, nothing is in it that is still open; with `between`, no file of another time; with `only`, no
         sealed file of another name.
@@ -104,10 +104,7 @@ class Lake:
 
         interval = Interval(between[0] - A_DAY, between[1] + A_DAY) if between else Interval()
         parts = self._snapshot({table}, interval, is_wanted, sealed=sealed)
-        return self._viewed(parts), parts[table].sealed
-
-    def _connect(self, tables: set[str], interval: Interval, *, rows: bool = True) -> duckdb.DuckDBPyConnection:
-        return self._viewed(self._snapshot(tables, interval, rows=rows))
+        return self._viewed({table: parts[table]}), parts[table].sealed
 
     def _viewed(self, tables: "Mapping[str, _Parts]") -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect(config=self._config)
@@ -167,8 +164,11 @@ class Lake:
 
     def span(self) -> tuple[datetime, datetime] | None:
         """Time of the first and the last row; null for an empty lake."""
-        with self._connect(set(TABLES), Interval(), rows=False) as connection:
-            ends = " UNION ALL ".join(f"SELECT min(ts) AS low, max(ts) AS high FROM {name}" for name in TABLES)  # noqa: S608
+        held = {name: part for name, part in self._snapshot(set(TABLES), Interval(), rows=False).items() if part.holds}
+        if not held:
+            return None
+        with self._viewed(held) as connection:
+            ends = " UNION ALL ".join(f"SELECT min(ts) AS low, max(ts) AS high FROM {name}" for name in held)  # noqa: S608
             row = connection.execute(f"SELECT min(low), max(high) FROM ({ends})").fetchone()  # noqa: S608
         return (row[0].replace(tzinfo=UTC), row[1].replace(tzinfo=UTC)) if row and row[0] else None
 

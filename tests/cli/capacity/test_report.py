@@ -14,6 +14,7 @@ from cli.capacity.test_forecast import MAPPING, THRESHOLDS
 from doctord.cli import app, load
 from doctord.dataset.rows import micros, rows
 from doctord.lake.writer import LakeWriter
+from in_process import doctord
 from report import datasets
 from report.examples import SINCE, UNTIL
 from shared import CASEBOOK, CORPUS, sample
@@ -48,8 +49,7 @@ def _in_micros(table: pa.Table) -> list[dict[str, object]]:
 
 
 def report(lake: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [Path(sys.executable).with_name("doctord"), "report", "--lake", lake, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+    return doctord("report", "--lake", lake, *arguments)
 
 
 def test_a_recorded_interval_becomes_a_file(lake: Path, tmp_path: Path) -> None:

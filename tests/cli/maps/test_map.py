@@ -20,6 +20,7 @@ import pytest
 
 from doctord.dataset.rows import rows
 from doctord.lake.writer import LakeWriter
+from in_process import doctord
 from needs import needs_bpftrace
 
 pytestmark = pytest.mark.slow
@@ -51,6 +52,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str | Path, stdin: str | None = None, command: str = "map") -> subprocess.CompletedProcess[str]:
+    if stdin is None:
+        return doctord(command, *arguments)
     return subprocess.run(
         [DOCTORD, command, *arguments], input=stdin, capture_output=True, text=True, timeout=180, check=False
     )
