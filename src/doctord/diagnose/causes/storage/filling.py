@@ -11,6 +11,8 @@ from doctord.diagnose.phrase import phrase
 # A tenth of what was left has gone while we looked: a copy of some gigabytes, which ends, is less of a large disk. What
 # was seen for half a minute is carried on for five, what was seen for hours for a day at the most.
 TIMES_SEEN, LONGEST_S = 10.0, 86_400.0
+# As of a log that is kept (`wal_kept`): nobody who is not there already comes in time for a server's files.
+AT_ONCE_S = 3600.0
 MIB = 2**20
 
 
@@ -38,7 +40,7 @@ def _claim(one: Filling, seconds: float, there: list[DevicePath]) -> Claim:
         phrase("{} will be full in {:duration} at this rate: {:bytes} left", one.mount or one.device, seconds,
                one.left_bytes),
         impact=NONE_YET,
-        severity="warning",
+        severity="critical" if there and seconds <= AT_ONCE_S else "warning",
         confidence=0.75,
         for_=[
             Evidence("filesystem", where, phrase("{:bytes/s} more", one.per_s), "",
