@@ -46,6 +46,25 @@ def test_each_required_fault_expects_its_cause() -> None:
         "trigger_scans_table": "trigger_reads_table",
         "synchronous_standby_missing": "standby_slows_commits",
         "queue_not_vacuumed": "autovacuum_behind",
+        "advisory_lock_chain": "table_locks",
+        "autovacuum_starved": "autovacuum_behind",
+        "generic_plan_trap": "index_not_used",
+        "logical_slot_catalogues": "vacuum_held_back",
+        "periodic_neighbour": "cpu_other_processes",
+        "prepared_transaction_hot_row": "vacuum_held_back",
+        "standby_query_hot_row": "vacuum_held_back",
+        "tablespace_fills": "filesystem_full",
+        "wal_on_slow_device": "device_slow",
+        "wraparound_vacuum_in_the_way": "table_locks",
+        "advisory_lock_brief": None,
+        "autovacuum_at_work": None,
+        "autovacuum_gives_way": None,
+        "generic_plan_fits": None,
+        "logical_slot_read": None,
+        "prepared_transactions_finished": None,
+        "standby_of_short_queries": None,
+        "steady_neighbour": None,
+        "tablespace_large": None,
         "base_backup_gentle": None,
         "bulk_load": None,
         "foreign_key_of_small_table": None,
@@ -70,7 +89,9 @@ def test_each_required_fault_expects_its_cause() -> None:
 def test_each_fault_with_a_cause_comes_in_three_intensities_but_what_is_there_or_not() -> None:
     faults = all_faults().values()
     assert {fault.name for fault in faults if fault.cause and fault.intensities != INTENSITIES} == {
-        "synchronous_standby_missing"
+        "advisory_lock_chain",
+        "synchronous_standby_missing",
+        "wraparound_vacuum_in_the_way",
     }
     assert {fault.intensities for fault in faults if not fault.cause} == {ONE}
 
@@ -94,7 +115,10 @@ def test_only_faults_of_control_groups_devices_and_the_kernel_need_root() -> Non
         "memory_squeeze",
         "one_cpu_interrupted",
         "requests_split",
+        "tablespace_fills",
+        "wal_on_slow_device",
         "one_cpu_receives",
+        "tablespace_large",
     ]
 
 

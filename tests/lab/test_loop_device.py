@@ -1,12 +1,14 @@
 """A loop device for a fault: there while it is needed, and gone as if it had never been."""
 
+import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from doctord.lab.errors import UnavailableError
-from doctord.lab.loop_device import loop_device
+from doctord.lab.loop_device import loop_device, slow_device
 
 pytestmark = pytest.mark.root
 
@@ -26,6 +28,19 @@ def test_it_takes_small_requests_for_a_while_and_leaves_nothing_behind(tmp_path:
         assert limit.read_text() == before
     assert not device.mount.is_mount()
     assert attached(tmp_path / "loop.img") == ""
+
+
+@pytest.mark.skipif(
+    shutil.which("nbdkit") is None or shutil.which("nbdfuse") is None, reason="nbdkit or nbdfuse is missing"
+)
+def test_a_slow_one_takes_its_time_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    with slow_device(tmp_path, 64 << 20, delay_ms=50) as device:
+        began = time.monotonic()
+        subprocess.run(["dd", "if=/dev/zero", f"of={device.mount}/file", "bs=8k", "count=1", "conv=fsync"], check=True)
+        assert time.monotonic() - began >= 0.05
+        assert "served/disk" in attached(tmp_path / "served/disk")
+    assert not device.mount.is_mount()
+    assert not (tmp_path / "served").is_mount()
 
 
 def test_without_its_programs_it_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,8 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,10 @@ from pathlib import Path
 from psycopg import sql
 
 from doctord.lab.errors import UnavailableError
-from doctord.lab.processes import server_user
+from doctord.lab.processes import running, server_user
 from doctord.lab.server import PrivateServer
+
+_STARTS_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +25,26 @@ class LoopDevice:
     mount: Path
 
     @contextmanager
-    def taking(self, max_sectors_kb: int) -> Iterator[None]:
-        """Let it take no larger requests for a while: the device is there for others afterwards."""
-        limit = Path(f"/sys/block/{self.name}/queue/max_sectors_kb")
-        before = limit.read_text()
-        limit.write_text(str(max_sectors_kb))
+    def taking(self, **limits: int) -> Iterator[None]:
+        """Let its queue have other limits for a while (max_sectors_kb, read_ahead_kb): it is there for others later."""
+        queue = Path(f"/sys/block/{self.name}/queue")
+        before = {name: (queue / name).read_text() for name in limits}
+        try:
+            for name, limit in limits.items():
+                (queue / name).write_text(str(limit))
+            yield
+        finally:
+            for name, text in before.items():
+                (queue / name).write_text(text)
+
+    @contextmanager
+    def over(self, folder: Path) -> Iterator[None]:
+        """Let what is opened in another folder be opened on it, for a while; what is open there stays as it is."""
+        _run("mount", "--bind", self.mount, folder)
         try:
             yield
         finally:
-            limit.write_text(before)
+            _run("umount", "--lazy", folder)
 
     def tablespace(self, server: PrivateServer, name: str) -> Path:
         """A new tablespace on it; the folder of its files."""
@@ -49,23 +63,67 @@ def loop_device(folder: Path, size_bytes: int) -> Iterator[LoopDevice]:
     Raises:
         UnavailableError: there is no loop device to be had, or a program is missing.
     """
-    image, mount = folder / "loop.img", folder / "loop"
+    image = folder / "loop.img"
     with image.open("wb") as file:
         file.truncate(size_bytes)
-    _run("mkfs.ext4", "-q", image)
+    with _mounted(image, folder / "loop") as device:
+        yield device
+
+
+@contextmanager
+def slow_device(folder: Path, size_bytes: int, *, delay_ms: int) -> Iterator[LoopDevice]:
+    """The same in memory, on a device that takes so long for each request: few kernels can delay a device themselves.
+
+    nbdkit waits before it answers, and nbdfuse makes a file for the loop device of it. Who has files open on it has to
+    be gone before it: the kernel would tell of a device that fails.
+
+    Raises:
+        UnavailableError: there is no loop device to be had, or a program is missing.
+    """
+    socket, served, log = folder / "nbd", folder / "served", folder / "served.log"
+    served.mkdir()
+    delays = ["--filter=delay", f"rdelay={delay_ms}ms", f"wdelay={delay_ms}ms"]
+    serve: list[str | Path] = ["nbdkit", "--foreground", "--unix", socket, "memory", str(size_bytes), *delays]
+    with ExitStack() as stack:
+        stack.enter_context(_serving(serve, socket, log))
+        stack.enter_context(_serving(["nbdfuse", served / "disk", "--unix", socket], served / "disk", log))
+        stack.callback(_run, "umount", "--lazy", served)
+        yield stack.enter_context(_mounted(served / "disk", folder / "slow"))
+
+
+@contextmanager
+def _mounted(image: Path, mount: Path) -> Iterator[LoopDevice]:
+    _run("mkfs.ext4", "-q", "-E", "nodiscard", image)
     with ExitStack() as stack:
         device = _run("losetup", "--find", "--show", image)
         stack.callback(_run, "losetup", "--detach", device)
         mount.mkdir()
-        _run("mount", device, mount)
+        _run("mount", "--options", "noinit_itable", device, mount)
         stack.callback(_run, "umount", "--lazy", mount)
         yield LoopDevice(Path(device).name, mount)
 
 
+@contextmanager
+def _serving(command: Sequence[str | Path], makes: Path, log: Path) -> Iterator[None]:
+    """Run a program until the context ends, from when the file that it makes is there."""
+    _look_for(str(command[0]))
+    deadline = time.monotonic() + _STARTS_S
+    with running(command, log):
+        while not makes.exists():
+            if time.monotonic() > deadline:
+                raise UnavailableError(f"{command[0]} did not start")
+            time.sleep(0.05)
+        yield
+
+
 def _run(*command: str | Path) -> str:
-    if shutil.which(command[0]) is None:
-        raise UnavailableError(f"{command[0]} was not found")
+    _look_for(str(command[0]))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise UnavailableError(f"{command[0]} failed: {done.stderr.strip()}")
     return done.stdout.strip()
+
+
+def _look_for(program: str) -> None:
+    if shutil.which(program) is None:
+        raise UnavailableError(f"{program} was not found")

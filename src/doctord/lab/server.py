@@ -75,6 +75,10 @@ class PrivateServer:
                 connection.execute(sql.SQL("alter system set {} = {}").format(sql.Identifier(name), sql.Literal(value)))
             connection.execute("select pg_reload_conf()")
 
+    def stop(self) -> None:
+        """Stop it at once, before its time: for a fault that takes away a device on which it has files open."""
+        _stop(self.process, signal.SIGQUIT)
+
     def evict(self) -> None:
         """Let the operating system forget the data files, so that the next reads come from the disk."""
         self.execute("checkpoint")

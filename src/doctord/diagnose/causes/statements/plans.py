@@ -46,7 +46,9 @@ def index_not_used(case: Case) -> Iterator[Claim]:
     Remedy: PostgreSQL: explain (analyze, buffers), and compare rows estimated with rows found at the lowest node where
         they part. ANALYZE the table; a higher statistics target or CREATE STATISTICS for columns that depend on one
         another; autovacuum_analyze_scale_factor lower for large tables. A type that differs from the column's, and a
-        function around the column, keep the index from being used as well.
+        function around the column, keep the index from being used as well. A prepared statement that has been called
+        five times may be given a plan for all values, by what the first ones cost: plan_cache_mode = force_custom_plan
+        for its role, where values have very different numbers of rows.
     Verify: The plan uses the index; seq_tup_read of the table stands still; the statement's time per call falls.
     Source: PostgreSQL documentation, "Statistics Used by the Planner", "Updating Planner Statistics", "Planner Cost
         Constants" and plan_cache_mode.
@@ -154,7 +156,8 @@ def _finds_no_others(scan: Scan) -> list[Evidence]:
     where = f"statement_id = '{scan.statement.statement_id}'"
     figure = phrase("{:,.1f} rows a call, by {} alone", scan.statement.rows_per_call, column)
     return [Evidence("statement", where, figure, "", "the index leads to these rows and to no others: is the value "
-                     "that it is compared with of the column's type?")]  # fmt: skip
+                     "that it is compared with of the column's type, and is the plan not one for all values "
+                     "(pg_prepared_statements.generic_plans in its session)?")]  # fmt: skip
 
 
 def _first(scan: Scan, for_: list[Evidence], forbidden: list[Evidence]) -> list[Words]:

@@ -8,8 +8,11 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 
-# A growth that was seen for seconds may be carried on for minutes, one that was seen for hours for as long again.
-SOON_S = 600.0
+# A tenth of what was left has gone while we looked: a copy of some gigabytes, which ends, is less of a large disk. What
+# was seen for half a minute is carried on for five, what was seen for hours for a day at the most.
+TIMES_SEEN, LONGEST_S = 10.0, 86_400.0
+# As of a log that is kept (`wal_kept`): nobody who is not there already comes in time for a server's files.
+AT_ONCE_S = 3600.0
 MIB = 2**20
 
 
@@ -22,8 +25,13 @@ def soon_full(case: Case, among: Collection[tuple[str | None, str | None]]) -> I
     for one in filling(case.dataset):
         there = [way for way in ways if way.mount == one.mount and way.holds]
         per_s = one.per_s - _of_log(case, there)
-        if (one.mount, one.device) in among and per_s > 0 and one.left_bytes / per_s <= max(SOON_S, one.over_s):
+        if (one.mount, one.device) in among and per_s > 0 and one.left_bytes / per_s <= _soon_s(one):
             yield _claim(one, one.left_bytes / per_s, there)
+
+
+def _soon_s(one: Filling) -> float:
+    """For how long what was seen may be carried on, seconds."""
+    return min(TIMES_SEEN * one.over_s, LONGEST_S)
 
 
 def _claim(one: Filling, seconds: float, there: list[DevicePath]) -> Claim:
@@ -32,13 +40,13 @@ def _claim(one: Filling, seconds: float, there: list[DevicePath]) -> Claim:
         phrase("{} will be full in {:duration} at this rate: {:bytes} left", one.mount or one.device, seconds,
                one.left_bytes),
         impact=NONE_YET,
-        severity="warning",
+        severity="critical" if there and seconds <= AT_ONCE_S else "warning",
         confidence=0.75,
         for_=[
             Evidence("filesystem", where, phrase("{:bytes/s} more", one.per_s), "",
                      phrase("less was left at each of {} looks, over {:.0f s}", one.looks, one.over_s)),
             Evidence("filesystem", where, phrase("{:duration} until it is full", seconds),
-                     phrase("{:duration}", max(SOON_S, one.over_s)), "nobody looks more often", "at_most"),
+                     phrase("{:duration}", _soon_s(one)), "nobody looks more often", "at_most"),
             *(Evidence("setting", f"name like 'path.{way.folder}.%'", phrase("{} is in {}", way.holds, way.folder), "",
                        way.filesystem or "") for way in there),
         ],

@@ -6,13 +6,8 @@ from psycopg import IsolationLevel
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
+from doctord.lab.hot_rows import counting, create_counters
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
-
-_SCRIPT = """
-\\set name random(1, 10)
-update counters set value = value + 1 where name = :name;
-"""
 
 
 @fault(cause="vacuum_held_back", warm_up_s=30.0)
@@ -24,11 +19,10 @@ def old_snapshot_hot_row(server: PrivateServer, dose: Dose) -> Iterator[None]:
     Seen: both CPUs full of four sessions whose updates become slower and slower; the light load takes 3 ms, not 1.
 
     """
-    server.execute("create table counters (name int primary key, value bigint not null)")
-    server.execute("insert into counters select name, 0 from generate_series(1, 10) as name")
+    create_counters(server)
     with server.connect("month-end report") as report:
         report.isolation_level = IsolationLevel.REPEATABLE_READ
         with report.transaction():
             report.execute("select count(*) from counters")
-            with workload(server, seed=dose.seed, clients=dose.of(1, 4, 8), script=_SCRIPT):
+            with counting(server, dose, clients=dose.of(1, 4, 8)):
                 yield
