@@ -35,7 +35,7 @@ QUEUE_PER_CPU = 2.0
 NO_QUEUE_PER_CPU = 1.0
 # A quarter of the host: what is left to the database is then plainly less than it was bought for.
 OUTSIDE_SHARE = 0.25
-# Who has most of the CPUs at the moments when sessions wait for one is why they do.
+# Who has most of the CPUs at the moments when sessions wait for one, or asks for most of them, is why they do.
 MOST_OF_CPUS = 0.5
 # One period in twenty: a group that stays below its limit on average still loses a rare period to a burst.
 THROTTLED_PERIODS = 0.05
@@ -303,7 +303,7 @@ def _others_at_moments(case: Case, moments: FullMoments) -> Iterator[Claim]:
         phrase("{} and all else outside the database take {:share} of the CPUs at times: {:count time/times} in "
                "{:.0f s}", others[0].name, used_s / capacity_s, moments.times, case.process_seconds),
         impact=case.time.share(*RUN_QUEUE) * wanted_s / (wanted_s + ours_wanted_s),
-        explains_waits=used_s >= MOST_OF_CPUS * capacity_s,
+        explains_waits=used_s >= MOST_OF_CPUS * capacity_s or wanted_s >= ours_wanted_s,
         confidence=0.85,
         for_=[
             *(
