@@ -50,6 +50,17 @@ def test_a_product_of_tables_is_named_with_their_rows() -> None:
     assert not finding.not_measured
 
 
+def test_a_sort_whose_work_is_the_moving_of_its_blocks_to_files_and_back() -> None:
+    sort = {"statement_id": "77", "text": "SELECT * FROM a ORDER BY b", "calls_per_s": 0.5, "elapsed_s_per_s": 1.8,
+            "rows_per_s": 5e5, "temp_bytes_per_s": 160e6, "read_blocks_per_s": 0.0}  # fmt: skip
+    spilled = {(None, "pg_stat_database.temp_bytes"): 80e6}
+    findings = found(statements=[sort | {"hit_blocks_per_s": 9000.0}], postgres=spilled)
+    assert next(iter(findings)) == "sort_spill"
+    assert findings["cpu_few_statements"].explained_by == "sort_spill"
+    a_little = found(statements=[sort | {"hit_blocks_per_s": 90_000.0}], postgres=spilled)
+    assert a_little["cpu_few_statements"].explained_by is None
+
+
 def test_where_the_server_tells_no_statement_the_sessions_are_named() -> None:
     unnamed = [row | {"statement_id": None} for row in (*JOINS, *SHORT)]
     finding = found(sessions=unnamed)["cpu_few_statements"]

@@ -17,6 +17,7 @@ WRITTEN = "pg_stat_database.temp_bytes"
 MULTIPASS = "v$sql_workarea_histogram.multipass"
 ONEPASS = "v$sql_workarea_histogram.onepass"
 SPILL_BYTES_PER_S = 1024 * 1024
+BLOCK_BYTES = 8192
 
 
 @cause(explains=("device_saturated", "io_by_others"), waits=(TEMP,))
@@ -70,7 +71,17 @@ def sort_spill(case: Case) -> Iterator[Claim]:
         ],
         against=against,
         not_measured=() if spilling or written is None else case.not_measured("pg_stat_statements"),
+        explains=("cpu_few_statements",) if spilling and _is_most_of_its_work(spilling[0]) else (),
     )
+
+
+def _is_most_of_its_work(one: Statement) -> bool:
+    """Whether a statement moves as many blocks to files and back as it looks at: then that is what its CPU time is for.
+
+    A join that spills the last part of its table moves fewer.
+    """
+    moved_per_s = (one.temp_bytes_per_s or 0.0) / BLOCK_BYTES
+    return one.gets_per_s is not None and moved_per_s >= one.gets_per_s
 
 
 def _confidence(written: float | None, spilling: list[Statement], against: list[Evidence]) -> float:
