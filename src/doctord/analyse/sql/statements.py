@@ -1,6 +1,8 @@
 """Statements: whose work the database time was."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
 
@@ -8,6 +10,8 @@ from doctord.analyse.time import active_sessions, processor_times, seconds_obser
 from doctord.dataset.dataset import Dataset
 
 GETS = "v$sqlstats.gets"  # of Oracle, whose reports count blocks that were found and read as one
+# What SQL's own PREPARE has before the statement, as pg_stat_statements gives its text.
+PREPARED: Final = re.compile(r"^\s*prepare\s+\S+?\s*(?:\((?:[^()]|\([^()]*\))*\))?\s+as\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,7 @@ def _statement(row: dict[str, float | None], seconds: float) -> Statement:
     return Statement(
         db=str(row["db"]),
         statement_id=str(row["statement_id"]),
-        text=None if row["text"] is None else str(row["text"]),
+        text=None if row["text"] is None else PREPARED.sub("", str(row["text"])),
         share=row["share"] or 0.0,
         cpu=min(row["cpu_s"] / row["elapsed_s"], 1.0) if row["cpu_s"] is not None and row["elapsed_s"] else None,
         calls_per_s=None if calls is None else calls / seconds,

@@ -94,6 +94,14 @@ def test_an_aggregate_of_an_idle_server_is_judged_where_a_setting_forces_its_pla
     assert found(FRESH | HEAP, COUNTED, time=IDLE, settings=GENERIC).severity == "warning"
 
 
+@pytest.mark.parametrize("before", ["prepare by_customer as ", "PREPARE by_customer (numeric(10, 2), text) AS\n"])
+def test_a_statement_that_was_prepared_in_sql_is_known_by_what_it_executes(before: str) -> None:
+    prepared = COUNTED | {"text": before + COUNTED["text"]}
+    finding = found(FRESH | HEAP, prepared, time=IDLE, settings=GENERIC)
+    assert finding.severity == "warning"
+    assert "prepare" not in " ".join(said(item.why) for item in finding.for_).lower()
+
+
 def test_an_aggregate_of_an_idle_server_may_look_at_all_rows_for_good() -> None:
     rows = {"setting": [PRIMARY_KEY, SERVING]}
     seen = host(time=IDLE, statements=[COUNTED], postgres=LOOKED | FRESH | HEAP, extra=rows)
