@@ -130,6 +130,16 @@ def small_cache(group_reads_per_s: int | None = None) -> Iterator[PrivateServer]
             yield server
 
 
+@contextmanager
+def later_server() -> Iterator[PrivateServer]:
+    """Another server of the same executable."""
+    binaries = find_binaries()
+    with folder.private_folder() as home:
+        provide_cluster(binaries, 1, home / "data")
+        with running_server(binaries, home, home / "data", {}) as server:
+            yield server
+
+
 def random_reads(server: PrivateServer, seconds: int) -> None:
     """Random reads, from the disk: what was read is forgotten again."""
     over = threading.Event()
@@ -220,6 +230,8 @@ def test_queries_are_counted_one_by_one_and_a_new_postmaster_is_a_gap(monkeypatc
         collector = BpfLatency(subject, 0.5)
         collector.check()
         try:
+            with later_server() as later:
+                later.execute("select 1")  # of the same executable, and not of this server
             for _ in range(5):
                 server.execute("select 1")
             counted = 0

@@ -6,7 +6,7 @@ would count nothing.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,7 +84,8 @@ class Postgres(_OfServer):
         start, done = LWLOCK_PROBES if lwlock else PROBES[self.wanted]
         place = f"usdt:/proc/{postmaster}/exe:postgresql"
         span = Span([Moment(f"{place}:{start}")], Moment(f"{place}:{done}"), "str(arg0)" if lwlock else "0")
-        return program([span], self.period_s, of_processes(postmaster) if _shared(postmaster) else "")
+        # Probes are of the file: another server of the same executable, started later too, would be counted as well.
+        return program([span], self.period_s, of_processes(postmaster))
 
     def subject(self, _span: int, label: str) -> str | None:
         """What was asked for; of lightweight locks the tranche."""
@@ -157,17 +158,3 @@ def has_probes(pid: int) -> bool:
 
 def _server(port: int | None) -> Server | None:
     return next((server for server in servers() if server.port == port and server.pid is not None), None)
-
-
-def _shared(pid: int) -> bool:
-    """Whether other servers run the same executable: probes are of the file, and would count theirs too."""
-    mine = _inode(pid)
-    others: Sequence[int] = [server.pid for server in servers() if server.pid not in {None, pid} and server.pid]
-    return any(_inode(other) == mine for other in others)
-
-
-def _inode(pid: int) -> int | None:
-    try:
-        return Path(f"/proc/{pid}/exe").stat().st_ino
-    except OSError:
-        return None
