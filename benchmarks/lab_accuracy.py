@@ -99,7 +99,7 @@ def run_once(name: str, intensity: str, window: str, load: str, *, seed: int, fo
         "load": load,
         "seed": seed,
         "at": f"{moment:%F %T}",
-        "commit": _commit(),
+        "commit": current_commit(),
         "lake": lake.name if lake.exists() else None,
         "took_s": round(time.monotonic() - began, 1),
         "error": None if "correct" in document else f"status {ended.returncode}: {ended.stderr.strip()[-2000:]}",
@@ -117,7 +117,7 @@ def again(run: Run, folder: Path) -> Run:
     }
 
 
-def _commit() -> str:
+def current_commit() -> str:
     """The commit of today; with `-dirty` behind where files differ from it."""
     return _git("describe", "--always", "--dirty", "--exclude=*").stdout.strip()
 

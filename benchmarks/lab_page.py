@@ -49,7 +49,7 @@ loads in further calls:
 
 The target: the injected cause first in at least 9 of 10 runs of each fault, and no finding in 10 of 10 healthy runs.
 
-{_machine()}
+{machine()}
 
 *Named first* counts the runs in which the first finding was the injected cause; for `none`, those without any finding.
 *Honest* are those in which it was `other_waits`: a wait that no cause explains, with what to collect. *First instead*
@@ -181,7 +181,8 @@ def _median_pace(paces: Iterable[dict[str, float | None] | None]) -> str:
     return f"{tps:.0f}/s" + (f" at {statistics.median(latencies):.1f} ms" if latencies else "")
 
 
-def _machine() -> str:
+def machine() -> str:
+    """What the runs were made on."""
     memory_gib = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
     return (
         f"Machine: {os.cpu_count()} CPUs, {memory_gib:.0f} GiB, Linux {platform.release()}. "

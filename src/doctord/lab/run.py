@@ -3,8 +3,8 @@
 import logging
 import os
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -18,13 +18,13 @@ from doctord.lab.fault import Fault
 from doctord.lab.processes import orderly_end
 from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
-from doctord.lab.workload import LOADS, Load, Pace, workload
+from doctord.lab.workload import LOADS, Load, Pace, Workload, workload
 
 log = logging.getLogger("doctord.lab")
 
 _CLIENTS = 4
 _RATE_PER_S = 100
-_BEFORE_S = 3.0
+BEFORE_S = 3.0
 
 Seen = TypeVar("Seen")
 
@@ -70,51 +70,62 @@ def run(
     Raises:
         LabError: there is no usable PostgreSQL, or it does not start.
     """
+    try:
+        with loaded_server(fault, dose, load, bin_dir, keep=keep) as (server, light):
+            return _injected(fault, look, dose, server, light)
+    except UnavailableError as reason:
+        return Outcome(fault, dose, skipped=str(reason))
+
+
+@contextmanager
+def loaded_server(
+    fault: Fault, dose: Dose, load: Load, bin_dir: Path | None, *, keep: bool = False
+) -> Iterator[tuple[PrivateServer, Workload]]:
+    """A private server as a fault wants it, with the light load.
+
+    Raises:
+        LabError: there is no usable PostgreSQL, or it does not start.
+        UnavailableError: the fault cannot be injected here.
+    """
     if fault.needs_root and os.geteuid() != 0:
-        return Outcome(fault, dose, skipped="it limits the server's control group, which needs root")
+        raise UnavailableError("it limits the server's control group, which needs root")
     binaries = find_binaries(bin_dir)
-    with orderly_end():
+    with orderly_end(), ExitStack() as stack:
         folder.sweep()
         cgroup.sweep()
-        try:
-            return _run(fault, look, dose, load, binaries, keep=keep)
-        except UnavailableError as reason:
-            return Outcome(fault, dose, skipped=str(reason))
-
-
-def _run(
-    fault: Fault, look: Callable[[PrivateServer], Seen], dose: Dose, load: Load, binaries: Path, *, keep: bool
-) -> Outcome[Seen]:
-    with ExitStack() as stack:
         home = stack.enter_context(folder.private_folder(keep=keep))
         provide_cluster(binaries, fault.scale, home / "data")
         group = stack.enter_context(cgroup.control_group(fault.controller)) if fault.controller else None
         server = stack.enter_context(running_server(binaries, home, home / "data", fault.settings, group=group))
-        log.info("the server runs; watching it healthy for %g s", _BEFORE_S)
-        light = stack.enter_context(
-            workload(
-                server,
-                seed=dose.seed,
-                clients=_CLIENTS,
-                scripts=LOADS[load],
-                rate_per_s=_RATE_PER_S,
-                restarts=fault.restarts_load,
-            )
+        light = workload(
+            server,
+            seed=dose.seed,
+            clients=_CLIENTS,
+            scripts=LOADS[load],
+            rate_per_s=_RATE_PER_S,
+            restarts=fault.restarts_load,
         )
-        started = time.time()
-        time.sleep(_BEFORE_S)
-        figure = fault.effect.read(server) if fault.effect else None
-        begun = time.time()
-        stack.enter_context(fault.inject(server, dose))
+        yield server, stack.enter_context(light)
+
+
+def _injected(
+    fault: Fault, look: Callable[[PrivateServer], Seen], dose: Dose, server: PrivateServer, light: Workload
+) -> Outcome[Seen]:
+    log.info("the server runs; watching it healthy for %g s", BEFORE_S)
+    started = time.time()
+    time.sleep(BEFORE_S)
+    figure = fault.effect.read(server) if fault.effect else None
+    begun = time.time()
+    with fault.inject(server, dose):
         log.info("%s injected (%s), waiting %g s for it to bite", fault.name, dose.intensity, fault.warm_up_s)
         time.sleep(fault.warm_up_s)
         bites = time.time()
         seen = look(server)
         before, during = light.pace(started, begun), light.pace(bites, time.time())
-        return Outcome(fault, dose, None, before, during, _effect(fault, server, figure, before, during), seen)
+        return Outcome(fault, dose, None, before, during, effect_of(fault, server, figure, before, during), seen)
 
 
-def _effect(
+def effect_of(
     fault: Fault, server: PrivateServer, figure: float | None, before: Pace | None, during: Pace | None
 ) -> Effect | None:
     """What the fault has taken, while it lasts; `figure` is its own figure before it."""

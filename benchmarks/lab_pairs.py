@@ -1,0 +1,170 @@
+"""How often the check-up names both of two faults in one server: runs pairs of the lab's faults and writes the table.
+
+    .venv/bin/python benchmarks/lab_pairs.py --runs 2 --for 20s --out /var/tmp/lab-pairs
+
+Each run measures the light load alone, with the first fault, with both while the check-up looks, and with the second,
+so that each one's share of the loss is known. A line of JSON for each run is appended to OUT/pairs.jsonl, its recording
+is kept beside, and the table is made of all lines there. About 50 seconds per run. `--again` judges all recordings by
+the code of today.
+"""
+
+import argparse
+import json
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lab_accuracy import current_commit
+from lab_page import machine
+
+from doctord.app.lab import judged_again, root_causes, try_pair
+from doctord.lab.dose import Dose
+from doctord.lab.fault import all_faults
+from doctord.units import parse_duration
+
+TABLE = Path(__file__).parents[1] / "docs/reference/lab-pairs.md"
+# Faults that do not hide each other: another resource, or another part of the service, each.
+PAIRS = (
+    ("cpu_hog", "row_lock_convoy"),
+    ("missing_index", "checkpoint_storm"),
+    ("abandoned_slot", "connection_churn"),
+    ("work_mem_spill", "idle_in_transaction"),
+    ("failing_archiver", "cartesian_joins"),
+    ("missing_index", "synchronous_standby_missing"),
+    ("old_snapshot_hot_row", "stale_statistics"),
+    ("jit_everything", "deadlock_loop"),
+    ("foreign_key_without_index", "serialization_failures"),
+    ("trigger_scans_table", "connections_exhausted"),
+    ("partitions_not_pruned", "ddl_queue"),
+    ("unused_indexes", "clients_do_not_take_results"),
+)
+
+Run = dict[str, Any]
+
+
+def main() -> None:
+    """Run, or judge again, then write the table."""
+    arguments = _arguments()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    lines = arguments.out / "pairs.jsonl"
+    pairs = [tuple(pair.split("+")) for pair in arguments.pairs.split(",")] if arguments.pairs else PAIRS
+    for seed in () if arguments.again else range(1, arguments.runs + 1):
+        for first, second in pairs:
+            done = run_once(first, second, seed, arguments)
+            with lines.open("a") as file:
+                file.write(json.dumps(done) + "\n")
+            print(progress(done), flush=True)
+    runs = [json.loads(line) for line in lines.read_text().splitlines()]
+    if arguments.again:
+        runs = [run | {"named": root_causes(judged_again(arguments.out / run["lake"]))} for run in runs if run["lake"]]
+        print("\n".join(map(progress, runs)))
+    arguments.table.write_text(page(runs, arguments.window))
+    print(f"wrote {arguments.table}")
+
+
+def run_once(first: str, second: str, seed: int, arguments: argparse.Namespace) -> Run:
+    """One run of a pair with its diagnosis; its recording goes into the folder."""
+    moment, began = datetime.now(UTC), time.monotonic()
+    lake = arguments.out / f"{first}+{second}-{moment:%Y%m%dT%H%M%S}"
+    known, seconds = all_faults(), parse_duration(arguments.window)
+    outcome = try_pair(known[first], known[second], seconds, dose=Dose(seed, arguments.intensity), lake=lake)
+    return {
+        "faults": [first, second],
+        "intensity": arguments.intensity,
+        "seed": seed,
+        "at": f"{moment:%F %T}",
+        "commit": current_commit(),
+        "lake": lake.name if lake.exists() else None,
+        "took_s": round(time.monotonic() - began, 1),
+        "skipped": outcome.skipped,
+        "is_case": outcome.is_case,
+        "before": asdict(outcome.before) if outcome.before else None,
+        "alone": [asdict(one.pace) if one.pace else None for one in outcome.alone],
+        "both": asdict(outcome.both) if outcome.both else None,
+        "named": root_causes(outcome.seen) if outcome.seen else None,
+    }
+
+
+def expected(run: Run) -> set[str]:
+    """The causes of the two faults."""
+    return {cause for name in run["faults"] if (cause := all_faults()[name].cause)}
+
+
+def progress(run: Run) -> str:
+    """A line about a run, for who waits for it."""
+    if run["named"] is None:
+        return f"{' + '.join(run['faults'])}: skipped: {run['skipped']}"
+    found = expected(run) & {*run["named"]}
+    verdict = (
+        "exact" if expected(run) == {*run["named"]} else "both" if len(found) == len(expected(run)) else "not both"
+    )
+    case = "" if run["is_case"] else ", one of them without effect"
+    return f"{' + '.join(run['faults'])}: {verdict}{case} ({', '.join(run['named']) or 'nothing'})"
+
+
+def page(runs: list[Run], window: str) -> str:
+    """The page of the reference."""
+    cases = [run for run in runs if run["named"] is not None and run["is_case"]]
+    both = sum(expected(run) <= {*run["named"]} for run in cases)
+    exact = sum(expected(run) == {*run["named"]} for run in cases)
+    return f"""\
+# Two faults at once
+
+Made by `benchmarks/lab_pairs.py` on {datetime.now(UTC):%Y-%m-%d}; do not edit. Two faults of
+[the lab](../how-to/lab.md) in one server: the light load of 100 transactions per second is measured alone, with the
+first fault, with both while `doctord checkup` looks for {window}, and with the second, so that it is known what each
+takes alone. To make it again, as root, on a machine that does nothing else meanwhile:
+
+```
+.venv/bin/python benchmarks/lab_pairs.py --runs 2 --for {window} --out /var/tmp/lab-pairs
+```
+
+{machine()}
+
+*Both* counts the runs in which both causes were among the findings above a note that nothing else explains; *exact*
+those in which there was no other. Runs in which one of the two took no effect are no cases.
+
+**Both in {both} of {len(cases)} runs, the exact set in {exact}.** Wanted are 85 % and 60 %.
+
+| first | second | runs | both | exact | named instead or besides | light load: before, first, both, second |
+|---|---|---|---|---|---|---|
+{chr(10).join(_row(pair, runs) for pair in dict.fromkeys(tuple(run["faults"]) for run in runs))}
+"""
+
+
+def _row(pair: tuple[str, ...], runs: list[Run]) -> str:
+    mine = [run for run in runs if tuple(run["faults"]) == pair]
+    cases = [run for run in mine if run["named"] is not None and run["is_case"]]
+    both = sum(expected(run) <= {*run["named"]} for run in cases)
+    exact = sum(expected(run) == {*run["named"]} for run in cases)
+    others = sorted({cause for run in cases for cause in run["named"]} - expected(mine[0]))
+    last = mine[-1]
+    paces = [last["before"], *last["alone"][:1], last["both"], *last["alone"][1:]]
+    cells = [f"`{pair[0]}`", f"`{pair[1]}`", str(len(cases)), str(both), str(exact)]
+    cells += [", ".join(f"`{cause}`" for cause in others), ", ".join(map(_pace, paces))]
+    return f"| {' | '.join(cells)} |"
+
+
+def _pace(pace: dict[str, float | None] | None) -> str:
+    if pace is None:
+        return "not reported"
+    latency = "" if pace["latency_ms"] is None else f" at {pace['latency_ms']:.1f} ms"
+    return f"{pace['tps']:.0f}/s{latency}"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=2, help="runs per pair (default 2)")
+    parser.add_argument("--pairs", default="", help="FIRST+SECOND, separated by commas (default: those of the page)")
+    parser.add_argument("--for", dest="window", default="20s", help="length of a check-up (default 20s)")
+    parser.add_argument("--intensity", default="moderate", choices=("mild", "moderate", "severe"))
+    parser.add_argument("--out", type=Path, required=True, help="folder for pairs.jsonl")
+    parser.add_argument("--again", action="store_true", help="judge the recordings of the runs in OUT; no new ones")
+    parser.add_argument("--table", type=Path, default=TABLE, help="page to write")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
