@@ -1,6 +1,6 @@
 """What the kernel's log tells of memory, devices and tasks."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -33,6 +33,24 @@ def test_a_log_with_everything() -> None:
 @pytest.mark.parametrize(("who", "severity"), [("mysqld", "critical"), ("postgres", "critical"), ("java", "warning")])
 def test_a_database_that_was_killed_is_critical(who: str, severity: str) -> None:
     assert found(events(("oom kill", who)))["oom_killed"].severity == severity
+
+
+@pytest.mark.parametrize(
+    ("kind", "later", "severity"),
+    [
+        ("oom kill in control group", timedelta(hours=1), "note"),
+        ("oom kill", timedelta(hours=1), "warning"),
+        ("oom kill", timedelta(days=-2), "critical"),
+    ],
+)
+def test_a_kill_that_the_servers_here_have_outlived_is_of_another_one(
+    kind: str, later: timedelta, severity: str
+) -> None:
+    started = {one for one in host().frame("process")["started"].to_list() if one}
+    killed = [{"ts": max(started) + later, "kind": kind, "subject": "postgres", "text": "postgres"}]
+    finding = found(host(events=killed))["oom_killed"]
+    assert finding.severity == severity
+    assert [said(one.why) for one in finding.against] == ([] if severity == "critical" else ["none of them was hit"])
 
 
 def test_kills_of_a_group_are_not_those_of_the_host() -> None:

@@ -1,7 +1,7 @@
 """What the kernel's log tells: processes that it killed, tasks that hang, devices that fail."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import polars as pl
 
@@ -20,6 +20,8 @@ MOST_TOLD = 4
 # What a server that was killed does next, for how long: it reads the log of one checkpoint_timeout again.
 AFTERWARDS = ("crash", "restart", "no answer", "refused")
 RECOVERY = timedelta(minutes=5)
+# Processes that a server has from its start, and anew after one of its sessions was killed.
+FROM_ITS_START = r"checkpointer|background writer|walwriter|^ora_(pmon|dbw|lgwr)|^(mysqld|mariadbd)"
 # What the investigator of 2008 ended with for one LUN: more brought resets.
 DEPTH_OF_LUN = 30
 
@@ -32,7 +34,8 @@ def oom_killed(case: Case) -> Iterator[Claim]:
     Hurts because: a killed backend takes all sessions of its server with it, as shared memory may be damaged; a killed
         server recovers first.
     Speaks for it: who was killed, when, and how much memory of its own it held.
-    Speaks against it: nothing: the kernel says so itself. A process that was killed need not be the one that grew.
+    Speaks against it: servers that are older than the kill, all of them: none of these was hit. A process that was
+        killed need not be the one that grew.
     Remedy: Look in the same log at the list of processes before the kill: who holds most. Limit what grew, or move it
         to another host; then give the host, or the group, more memory.
         PostgreSQL: vm.overcommit_memory = 2, and oom_score_adj = -1000 for the postmaster with
@@ -49,14 +52,27 @@ def oom_killed(case: Case) -> Iterator[Claim]:
         if killed.is_empty():
             continue
         databases = killed.filter(pl.col("subject").str.contains(DATABASE_COMMAND))
+        is_group, spared = kind != KILLS[0], _spared(case, killed)
+        is_ours = not databases.is_empty() and not spared
         yield Claim(
-            _title(killed, is_group=kind != KILLS[0]),
+            _title(killed, is_group=is_group),
             impact=NOT_MEASURED,
-            severity="warning" if databases.is_empty() else "critical",
+            severity="critical" if is_ours else "note" if is_group and spared else "warning",
             confidence=0.95,
             for_=_last(killed),
-            explains_waits=not databases.is_empty() and not _was_long_before(events, databases),
+            against=spared,
+            explains_waits=is_ours and not _was_long_before(events, databases),
         )
+
+
+def _spared(case: Case, killed: pl.DataFrame) -> list[Evidence]:
+    """That all servers here have run since before the kills; empty where one has not, or none is seen."""
+    servers = case.dataset.frame("process").filter(pl.col("command").str.contains(FROM_ITS_START))
+    youngest, first = servers["started"].max(), killed["ts"].min()
+    if not isinstance(youngest, datetime) or not isinstance(first, datetime) or youngest > first:
+        return []
+    figure = phrase("the database servers here have run since {:%Y-%m-%d %H:%M:%S} and longer", youngest)
+    return [Evidence("process", f"command ~ '{FROM_ITS_START}'", figure, "", "none of them was hit")]
 
 
 def _was_long_before(events: pl.DataFrame, killed: pl.DataFrame) -> bool:
