@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from doctord.analyse.figures import Statistic
-from doctord.analyse.sql.conditions import Condition, condition
+from doctord.analyse.sql.conditions import Condition, condition, tables_of
 from doctord.analyse.sql.indexes import Index, Served, indexes, served
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
@@ -20,6 +20,8 @@ from doctord.diagnose.words import shortened
 SELECTIVE: Final = 0.01
 # autovacuum_analyze_scale_factor: from a tenth of the rows changed on the server itself thinks of new statistics.
 CHANGED_SHARE: Final = 0.1
+# A row that a scan reads takes 0.1 to 0.5 us, several times as long where CPUs are short; joining takes the rest.
+MOST_US_A_ROW: Final = 5.0
 VALUES: Final = re.compile(r"^\s*insert\b(?:(?!\bselect\b).)*$", re.IGNORECASE | re.DOTALL)
 AGGREGATES: Final = re.compile(r"\b(count|sum|avg|min|max)\s*\(", re.IGNORECASE)
 
@@ -77,6 +79,14 @@ class Scan:
         return is_slowed(self.statement, _part(self))
 
     @property
+    def is_little_of_a_join(self) -> bool:
+        """Whether it takes no part worth mention of a statement that joins: what is joined is found in memory."""
+        one = self.statement
+        if one.elapsed_ms is None or not one.calls_per_s or one.read_blocks_per_s or len(tables_of(one.text or "")) < 2:
+            return False
+        return one.elapsed_ms * one.calls_per_s * 1000 > MOST_US_A_ROW * self.figure.mean
+
+    @property
     def slows(self) -> bool:
         """Whether its callers lose most of their time by the scan, however little of all time that is."""
         return self.is_selective is True and not self.is_aggregate and self.is_slow
@@ -88,6 +98,8 @@ def scans(case: Case) -> Iterator[Scan]:
         known = indexes(case.dataset, read.figure.db, read.entity)
         for scan in (*_named(case, read, known), *_by_ways(case, read, known)):
             is_served = scan.served.service == "some"
+            if scan.is_little_of_a_join:
+                continue
             if case.worth_saying(scan.statement.share) or scan.slows or (is_served and scan.is_slow):
                 yield scan
 

@@ -142,3 +142,15 @@ def test_a_table_that_is_read_by_a_view_or_a_function(component: str, way: str) 
     assert (finding.cause, finding.confidence) == ("missing_index", 0.6)
     assert said(finding.title).endswith(f"for one statement, by {way} public.open_orders")
     assert f"by {way} public.open_orders" in [said(item.figure) for item in finding.for_]
+
+
+def test_a_join_that_takes_its_time_after_the_scan_wants_no_index() -> None:
+    join = LOOKUP | {"text": "SELECT sum(a.worth * b.worth) FROM orders a JOIN orders b ON a.kind = b.kind"}
+    rows = {("bench.public.orders", name): value for (_, name), value in LOOKED.items()} | {
+        ("bench.public.orders", "pg_stat_user_tables.seq_tup_read"): 200_000.0,
+        ("bench.public.orders", "pg_stat_user_tables.seq_scan"): 5.0,
+    }
+    seen = host(time=BUSY, statements=[join], postgres=rows, extra={"setting": [PRIMARY_KEY]})
+    assert "missing_index" not in {finding.cause for finding in diagnose(seen).findings}
+    nested = host(time=BUSY, statements=[join], postgres=LOOKED, extra={"setting": [PRIMARY_KEY]})
+    assert "missing_index" in {finding.cause for finding in diagnose(nested).findings}
