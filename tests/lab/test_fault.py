@@ -44,6 +44,8 @@ def test_each_required_fault_expects_its_cause() -> None:
         "stale_statistics": "index_not_used",
         "partitions_not_pruned": "partitions_not_pruned",
         "trigger_scans_table": "trigger_reads_table",
+        "unused_indexes": "indexes_unused",
+        "used_indexes": None,
         "synchronous_standby_missing": "standby_slows_commits",
         "queue_not_vacuumed": "autovacuum_behind",
         "advisory_lock_chain": "table_locks",

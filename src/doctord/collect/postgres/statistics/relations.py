@@ -50,8 +50,10 @@ SELECT /* doctord */ s.indexrelid AS relid, s.schemaname || '.' || s.indexrelnam
        s.idx_scan AS "pg_stat_user_indexes.idx_scan", s.idx_tup_read AS "pg_stat_user_indexes.idx_tup_read",
        s.idx_tup_fetch AS "pg_stat_user_indexes.idx_tup_fetch",
        io.idx_blks_read AS "pg_statio_user_indexes.idx_blks_read",
-       io.idx_blks_hit AS "pg_statio_user_indexes.idx_blks_hit"
+       io.idx_blks_hit AS "pg_statio_user_indexes.idx_blks_hit",
+       CASE WHEN NOT (i.indisunique OR i.indisexclusion OR i.indisreplident) THEN s.idx_scan END AS optional_scans
 FROM pg_stat_user_indexes AS s JOIN pg_class AS c ON c.oid = s.indexrelid
+     JOIN pg_index AS i ON i.indexrelid = s.indexrelid
      JOIN pg_statio_user_indexes AS io ON io.indexrelid = s.indexrelid
 """
 # A size is asked with a weak lock on the relation: one that somebody holds, or wants, for himself alone is left out.
@@ -129,6 +131,9 @@ class Relations:
         figures = Figures(link.db)
         indexes = link.query(_INDEXES)
         found = _matter(indexes, link, self._grown("indexes", indexes, link), figures)
+        for index in found:
+            name = f"{link.database}.{index['relation']}"
+            figures.gauge("pg_stat_user_indexes.scans_since_reset", index["optional_scans"], "count", name)
         pending(link, found, figures)
         return figures.batches() + _space("index", found, link)
 
