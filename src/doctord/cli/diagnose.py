@@ -7,13 +7,7 @@ from doctord.report.files import check_writable, write
 
 @command(app)
 def diagnose(
-    *,
-    measured: Measured,
-    when: When,
-    past: Past = "1d",
-    files: OfFiles,
-    html: Html = None,
-    json: Json = False,
+    *, measured: Measured, when: When, past: Past = "1d", files: OfFiles, html: Html = None, json: Json = False
 ) -> int:
     """Say what was wrong: in an interval that was recorded, or in what files of other tools tell.
 

@@ -2,7 +2,7 @@
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -10,9 +10,6 @@ from doctord.cli import Terminal, app, command, show
 from doctord.cli.arguments import Json, argument, flag, folder, in_lake, length, number
 from doctord.printable import json_text, log_to_standard_error
 from doctord.units import parse_duration
-
-if TYPE_CHECKING:
-    from doctord.lab.server import PrivateServer
 
 lab = typer.Typer(no_args_is_help=True, help="Inject a fault into a private PostgreSQL server and look at it.")
 app.add_typer(lab, name="lab")
@@ -65,11 +62,11 @@ def run_fault(
     log_to_standard_error("doctord: %(message)s", logging.INFO)
     fault, seconds = fault_named(name), parse_duration(for_)
 
-    def invite(server: "PrivateServer") -> None:
-        typer.echo(words.invitation(fault, server, seconds, keep=keep), err=True)
-
-    asked, dose = None if diagnose else invite, Dose(seed, intensity)
+    invite = (
+        None if diagnose else lambda server: typer.echo(words.invitation(fault, server, seconds, keep=keep), err=True)
+    )
+    dose = Dose(seed, intensity)
     tried = try_fault(
-        fault, seconds, asked, dose=dose, load=load, bin_dir=bin_dir, keep=keep, lake=lake, watcher=Terminal()
+        fault, seconds, invite, dose=dose, load=load, bin_dir=bin_dir, keep=keep, lake=lake, watcher=Terminal()
     )
     return show(tried, words, json=json)

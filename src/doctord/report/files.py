@@ -19,6 +19,16 @@ def check_writable(*files: Path | None) -> None:
             raise UserError(f"{file} cannot be written", hint)
 
 
+def check_new(file: Path | None, kept: str) -> None:
+    """Refuse a file that is there already; null is none. `kept` names what somebody keeps in such a file.
+
+    Raises:
+        UserError: it is there.
+    """
+    if file and file.exists():
+        raise UserError(f"{file} is there already", f"{kept} that somebody keeps are not overwritten: name another")
+
+
 def write(file: Path, content: str | bytes) -> None:
     """Write a page or a picture.
 

@@ -10,7 +10,7 @@ import typer
 from doctord.analyse.sizing.question import Input, Question
 from doctord.analyse.sizing.questions import QUESTIONS
 from doctord.cli import Terminal, app, command, show
-from doctord.cli.arguments import Db, HostNamed, Json, Lake, Measured, OfFiles, When, argument, flag
+from doctord.cli.arguments import Db, HostNamed, Json, Lake, Measured, OfFiles, When, argument, flag, takes
 from doctord.errors import UserError
 
 size = typer.Typer(no_args_is_help=True, help="Say what settings should be, and show the arithmetic.")
@@ -58,8 +58,7 @@ def _command(question: Question) -> Callable[..., int]:
 
 
 def _option(asked: Input) -> Parameter:
-    metavar = METAVARS.get(asked.unit, "X:Y,X:Y,...")
-    option = typer.Option(f"--{asked.option}", metavar=metavar, help=asked.help)
+    option = takes(METAVARS.get(asked.unit, "X:Y,X:Y,..."))(asked.help, f"--{asked.option}")
     name = asked.option.replace("-", "_")
     return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, option])
 

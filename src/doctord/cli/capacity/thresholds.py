@@ -7,9 +7,8 @@ import typer
 
 from doctord.cli import Terminal, app, command, show
 from doctord.cli.arguments import Alert, Json, Measured, OfFiles, Thresholds, Until, When, file, length, moment
-from doctord.errors import UserError
 from doctord.printable import note
-from doctord.report.files import write
+from doctord.report.files import check_new, write
 from doctord.units import parse_duration
 
 thresholds = typer.Typer(no_args_is_help=True, help="Set limits while all is well, and see who violates them.")
@@ -57,12 +56,9 @@ def init(
     from doctord.app.capacity import thresholds as checking
     from doctord.report.capacity import thresholds_toml
 
-    if output and output.exists():
-        raise UserError(
-            f"{output} is there already", "thresholds that somebody keeps are not overwritten: name another"
-        )
-    asked = measured.source(files), When(since, until).interval()
-    found = checking.proposed(*asked, parse_duration(hold), Terminal())
+    check_new(output, "thresholds")
+    source, interval = measured.source(files), When(since, until).interval()
+    found = checking.proposed(source, interval, parse_duration(hold), Terminal())
     text = thresholds_toml.render(found.proposals, found.since, found.until)
     if output is None:
         typer.echo(text, nl=False)

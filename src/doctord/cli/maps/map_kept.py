@@ -15,14 +15,7 @@ from doctord.report.files import write_all
 
 
 @command(app, "map")
-def map_kept(
-    *,
-    kept: Kept,
-    look: Look,
-    pictures: Pictures,
-    list_: List = False,
-    json: Json = False,
-) -> None:
+def map_kept(*, kept: Kept, look: Look, pictures: Pictures, list_: List = False, json: Json = False) -> None:
     """Draw latencies over time as heat maps: how many waits took how long, and how long they took together.
 
     An average hides two modes; here they are seen. From a lake, from files of other tools, or a pipe while it grows;
