@@ -53,7 +53,8 @@ HOMEMADE = (
 SENTENCES_OF = ("app/", "read/", "report/", "diagnose/", "lint/", "analyse/", "collect/", "lake/")
 OF_OTHERS = {
     "--help", "--version", "--enable-dtrace", "--reload", "--governor", "--enable", "--human", "--pretty",
-    "--single-transaction", "--containers", "--format", "--timestamps", "--progress",
+    "--single-transaction", "--containers", "--format", "--timestamps", "--progress", "--cpunodebind", "--membind",
+    "--preferred", "--interleave",
 }  # fmt: skip
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 

@@ -50,7 +50,7 @@ def test_names_of_the_host_are_those_of_the_page() -> None:
     measured = rf'"((?:{families})\.(?!\w+_in_bytes)\w+(?:_pct|_per_s|_bytes|_cpus|_queue))"'
     others = r'"(listen\.(?:backlog|accept_delay|pid)|short_lived\.elapsed_s|interrupts_per_s)"'
     plain = in_source("native/src/host", others)
-    seldom = r'"((?:vmstat|meminfo|buddyinfo|hugepages|smaps|page_cache|open_files|extents|dasd)\.\w+)"'
+    seldom = r'"((?:vmstat|meminfo|buddyinfo|hugepages|smaps|page_cache|open_files|extents|dasd|numa_maps)\.\w+)"'
     rare = in_source("native/src/host/rarely", seldom)
     assert in_source("native/src/host", measured) | plain | rare == {*documented("kernel"), *documented("cgroup")}
 

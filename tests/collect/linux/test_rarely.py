@@ -1,7 +1,8 @@
 """What is looked at once a minute, against trees written by hand after the kernel's documentation.
 
 /proc/PID/smaps, buddyinfo and meminfo after Documentation/filesystems/proc.rst, vmstat after mm/vmstat.c, pools after
-Documentation/admin-guide/mm/hugetlbpage.rst, all of Linux 6.18; none is a copy of a machine's.
+Documentation/admin-guide/mm/hugetlbpage.rst, numa_maps after show_numa_map of fs/proc/task_mmu.c and numa(7), all of
+Linux 6.18; none is a copy of a machine's.
 """
 
 import os
@@ -130,6 +131,61 @@ def test_what_may_not_be_read_is_told_once_with_how_to_grant_it(tree: Path) -> N
     assert event["subject"] == "memory and data files of database servers"
     assert "CAP_SYS_PTRACE" in event["hint"]
     assert "event" not in take(rare)
+
+
+NUMA_MAPS = """\
+55d0c2000000 bind:1 heap anon=512 dirty=512 N1=512 kernelpagesize_kB=4
+7f0000000000 interleave:0-1 file=/anon_hugepage\\040(deleted) huge dirty=128 N0=64 N1=64 kernelpagesize_kB=2048
+7f0020000000 bind:1 file=/usr/lib/postgresql/15/bin/postgres mapped=10 mapmax=3 N0=10 kernelpagesize_kB=4
+"""
+
+
+def with_two_nodes(tree: Path) -> None:
+    """The server last ran on CPU 1, of node 0; its own memory is of node 1, its shared memory of both."""
+    for number, (cpus, distance) in enumerate((("0-1", "10 21"), ("2-3", "21 10"))):
+        write(tree / f"sys/devices/system/node/node{number}/cpulist", f"{cpus}\n")
+        write(tree / f"sys/devices/system/node/node{number}/distance", f"{distance}\n")
+    write(tree / "proc/70/numa_maps", NUMA_MAPS)
+    write(tree / "proc/70/comm", "postgres\n")
+    write(tree / "proc/70/cmdline", "/usr/lib/postgresql/15/bin/postgres\0-D\0data\0")
+    fields = "0 " * 13
+    write(tree / "proc/70/stat", f"{STAT.format(pid=70, rss=5000)} {fields}1 0 0")
+
+
+def test_pages_by_node_against_where_the_process_ran(tree: Path) -> None:
+    with_two_nodes(tree)
+    rare = sampler(tree)
+    found = take(rare)
+    told = statistics(found)
+    assert told["70 shared memory node 1", "numa_maps.bytes"] == 128 << 20
+    assert told["70 shared memory", "numa_maps.local_bytes"] == told["70 shared memory", "numa_maps.remote_bytes"]
+    assert (told["70 heap", "numa_maps.local_bytes"], told["70 heap", "numa_maps.remote_bytes"]) == (0, 2 << 20)
+    assert told["70 file", "numa_maps.remote_bytes"] == 0
+    policies = {row["name"]: row["value"] for row in found["setting"] if row["component"] == "process"}
+    assert policies == {
+        "70 postgres: postmaster.numa_policy": "bind:1",
+        "70 postgres: postmaster.numa_policy_shared": "interleave:0-1",
+    }
+    assert "setting" not in take(rare), "once"
+
+
+def test_the_pages_of_a_large_process_are_not_walked_through_and_that_is_said_once(tree: Path) -> None:
+    with_two_nodes(tree)
+    write(tree / "proc/70/status", "Name:\tpostgres\nVmRSS:\t 9000000 kB\n")
+    rare = sampler(tree)
+    found = take(rare)
+    assert not [name for _, name in statistics(found) if name.startswith("numa_maps.")]
+    (event,) = found["event"]
+    assert event["subject"] == "on which nodes the memory of large database processes lies"
+    assert "event" not in take(rare)
+
+
+def test_one_node_has_no_placement(tree: Path) -> None:
+    with_two_nodes(tree)
+    for file in ("cpulist", "distance"):
+        (tree / f"sys/devices/system/node/node1/{file}").unlink()
+    (tree / "sys/devices/system/node/node1").rmdir()
+    assert not [name for _, name in statistics(take(sampler(tree))) if name.startswith("numa_maps.")]
 
 
 def test_nothing_is_there(tmp_path: Path) -> None:

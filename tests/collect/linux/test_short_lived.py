@@ -60,6 +60,22 @@ def test_those_who_come_and_go_are_told_by_name() -> None:
     churn.communicate("\n")
 
 
+@pytest.mark.root
+def test_many_that_end_at_once_are_told_also_where_samples_saw_them() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    sampler = HostSampler("here", LAYOUTS)
+    statistics(sampler)
+    seen = [subprocess.Popen(["sleep", "60"]) for _ in range(60)]
+    time.sleep(0.2)
+    statistics(sampler)
+    for process in seen:
+        process.kill()
+        process.wait()
+    (told,) = [row for row in statistics(sampler) if (row["entity"], row["name"]) == ("sleep", "process.exits_per_s")]
+    assert told["value"] * told["interval_s"] == pytest.approx(60, abs=2)
+
+
 def test_one_that_a_sample_saw_is_not_told_again() -> None:
     sampler = HostSampler("here", LAYOUTS)
     statistics(sampler)

@@ -48,6 +48,8 @@ pub struct ShortLived {
     /// Nothing where the kernel refuses it.
     exits: Option<Exits>,
     by_name: BTreeMap<String, Sum>,
+    /// All that ended, however long they lived, by name.
+    ended: BTreeMap<String, u64>,
     /// Children started since the last sample, by the parent's number.
     children: HashMap<u32, u64>,
     /// Who has started children at some second of the recording.
@@ -74,20 +76,26 @@ impl ShortLived {
     /// Takes in who ended since the last sample. `is_known` says of a number whether a sample has seen that process.
     pub fn take(&mut self, interval: &Interval, is_known: impl Fn(u32) -> bool, events: &mut Events) {
         self.by_name.clear();
+        self.ended.clear();
         self.children.clear();
         let Some(exits) = &mut self.exits else {
             return;
         };
         let longest_us = interval.seconds.unwrap_or(0.0) * 1e6;
-        let (by_name, children) = (&mut self.by_name, &mut self.children);
+        let (by_name, all, children) = (&mut self.by_name, &mut self.ended, &mut self.children);
         let taken = exits.take(|ended| {
+            let name = command::name(&ended.name);
+            let of_all = if is_full(all, &name) { OTHERS } else { &*name };
+            *all.entry(of_all.to_string()).or_default() += 1;
             if is_known(ended.pid) || ended.elapsed_us as f64 > longest_us {
                 return;
             }
             *children.entry(ended.ppid).or_default() += 1;
-            let name = command::name(&ended.name);
-            let is_full = by_name.len() >= NAMES_AT_MOST && !by_name.contains_key(&name);
-            let name = if is_full { OTHERS.to_string() } else { name };
+            let name = if is_full(by_name, &name) {
+                OTHERS.to_string()
+            } else {
+                name
+            };
             by_name.entry(name).or_default().add(&Sum {
                 count: 1,
                 cpu_ns: ended.cpu_ns,
@@ -128,6 +136,14 @@ impl ShortLived {
         {
             add_name(&name, &sum, interval, statistics);
         }
+        for (name, count) in most(&self.ended) {
+            let per_s = interval
+                .precise_rate(count as f64)
+                .filter(|per_s| *per_s >= LEAST_PER_S);
+            if let Some(per_s) = per_s {
+                statistics.rate(interval, of(name, "process.exits_per_s", "per_s"), per_s);
+            }
+        }
         let mut parents: Vec<_> = self.children.iter().map(|(pid, count)| (*count, *pid)).collect();
         parents.sort_unstable_by_key(|(count, pid)| (std::cmp::Reverse(*count), *pid));
         for (count, pid) in parents.into_iter().take(MOST_TOLD) {
@@ -154,6 +170,18 @@ pub fn of<'a>(entity: &'a str, name: &'a str, unit: &'a str) -> Figure<'a> {
         name,
         unit,
     }
+}
+
+fn is_full<T>(by_name: &BTreeMap<String, T>, name: &str) -> bool {
+    by_name.len() >= NAMES_AT_MOST && !by_name.contains_key(name)
+}
+
+/// The names of which most ended.
+fn most(ended: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
+    let mut counts: Vec<_> = ended.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts.truncate(MOST_TOLD);
+    counts
 }
 
 /// The names that used most CPU time, and all others together.
@@ -189,6 +217,17 @@ fn add_name(name: &str, sum: &Sum, interval: &Interval, statistics: &mut Statist
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_names_of_which_most_ended_stand_first() {
+        let ended: BTreeMap<String, u64> = (0..12).map(|n| (format!("name{n:02}"), n)).collect();
+        let told = most(&ended);
+        assert_eq!(
+            (told.len(), told[0], told[7]),
+            (MOST_TOLD, ("name11", 11), ("name04", 4))
+        );
+        assert!(!is_full(&ended, "new"));
+    }
 
     #[test]
     fn the_names_that_used_most_stand_first_and_the_rest_is_summed_up() {

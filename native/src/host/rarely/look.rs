@@ -8,12 +8,13 @@ use super::descriptors::{Descriptors, Open};
 use super::places::Places;
 use super::servers::Server;
 use super::told::{Told, has_ended};
-use super::{device_path, mappings};
+use super::{device_path, mappings, placement};
 use crate::host::setting::is_real;
 
 /// The server's folder, and its data files; none where these lie on another host.
 pub fn look_at(server: &Server, sys: &Path, page_bytes: u64, told: &mut Told) -> io::Result<(String, DataFiles)> {
     add_mappings(server, page_bytes, told)?;
+    add_placement(server, sys, page_bytes, told)?;
     let places = Places::of(server)?;
     let folder = places.data.name.to_string_lossy().into_owned();
     add_descriptors(server, &folder, told)?;
@@ -58,6 +59,53 @@ fn add_mappings(server: &Server, page_bytes: u64, told: &mut Told) -> io::Result
         }
     }
     Ok(())
+}
+
+/// Of the same processes: on which nodes their pages lie, and by which policy; nothing where there is one node.
+fn add_placement(server: &Server, sys: &Path, page_bytes: u64, told: &mut Told) -> io::Result<()> {
+    let Some(nodes) = placement::Nodes::of(sys) else {
+        return Ok(());
+    };
+    for process in std::iter::once(&server.process).chain(server.members.first()) {
+        let found = match placement::read(process, &nodes, page_bytes) {
+            Err(error) if has_ended(&error) => continue, // or a kernel without NUMA
+            found => found?,
+        };
+        let pid = process.file_name().unwrap_or_default().to_string_lossy();
+        let Some(found) = found else {
+            told.events.not_measured(
+                "on which nodes the memory of large database processes lies",
+                "to look takes the kernel tens of milliseconds, in which the process can map nothing",
+                "numastat -p PID, at a quiet time",
+            );
+            continue;
+        };
+        add_nodes(&pid, &found, told);
+        let name = placement::name(process);
+        for (what, policy) in [
+            ("numa_policy", &found.policy),
+            ("numa_policy_shared", &found.shared_policy),
+        ] {
+            if let Some(policy) = policy {
+                told.of_process(&format!("{pid} {name}.{what}"), policy);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn add_nodes(pid: &str, found: &placement::Placement, told: &mut Told) {
+    for ((kind, node), bytes) in &found.bytes {
+        let entity = format!("{pid} {} node {node}", mappings::KINDS[*kind]);
+        told.gauge(&*entity, "numa_maps.bytes", "bytes", *bytes as f64);
+    }
+    for (number, kind) in mappings::KINDS.iter().enumerate() {
+        if let Some((local, remote)) = found.local_and_remote(number) {
+            let entity = format!("{pid} {kind}");
+            told.gauge(&*entity, "numa_maps.local_bytes", "bytes", local as f64);
+            told.gauge(&*entity, "numa_maps.remote_bytes", "bytes", remote as f64);
+        }
+    }
 }
 
 fn add_descriptors(server: &Server, folder: &str, told: &mut Told) -> io::Result<()> {

@@ -34,10 +34,15 @@ pub struct Mapped {
 /// The sums by kind, in the order of `KINDS`.
 pub fn read(process: &Path, page_bytes: u64) -> std::io::Result<[Mapped; 4]> {
     let status = std::fs::read(process.join("status"))?;
-    if value(&status, b"VmRSS").is_some_and(|kib| kib > WALKED_KIB) {
+    if is_large(&status) {
         return Ok(of_status(&status));
     }
     Ok(parse(&std::fs::read(process.join("smaps"))?, page_bytes))
+}
+
+/// Whether a process, by its status, is too large to have its pages walked through.
+pub fn is_large(status: &[u8]) -> bool {
+    value(status, b"VmRSS").is_some_and(|kib| kib > WALKED_KIB)
 }
 
 /// What is resident, for what is mapped; of huge pages those of hugetlbfs alone (HugetlbPages, Linux 4.4), which databases have
@@ -91,7 +96,8 @@ fn parse(text: &[u8], page_bytes: u64) -> [Mapped; 4] {
     sums
 }
 
-fn kind_of(path: &[u8]) -> usize {
+/// The place in `KINDS` of what is mapped from a path.
+pub fn kind_of(path: &[u8]) -> usize {
     match path {
         b"[heap]" => 1,
         b"" => 2,

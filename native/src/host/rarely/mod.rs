@@ -12,6 +12,7 @@ mod look;
 mod mappings;
 mod memory;
 mod page_cache;
+mod placement;
 mod places;
 mod servers;
 mod told;

@@ -59,6 +59,13 @@ impl Told {
         }
     }
 
+    /// A setting of a process, likewise.
+    pub fn of_process(&mut self, name: &str, value: &str) {
+        if !value.is_empty() && self.is_new(name, value) {
+            self.settings.tell(&self.interval, "process", name, value, None);
+        }
+    }
+
     /// The limits of a block device, once.
     pub fn device(&mut self, name: &str, folder: &Path) {
         if self.is_new(&format!("block.{name}"), "told") {

@@ -1,5 +1,6 @@
 """Control groups: how near the database's groups are to the limits that were set for them."""
 
+import re
 from dataclasses import dataclass, fields
 
 import polars as pl
@@ -102,6 +103,18 @@ def _io_limit(dataset: Dataset, limit: Statistic, rate_name: str, direction: str
 def memory_groups(dataset: Dataset) -> list[MemoryGroup]:
     """The groups with figures of memory, in the order of their paths."""
     return [MemoryGroup(path, **means) for path, means in _means(dataset, MemoryGroup, "memory")]
+
+
+def in_group(path: str) -> pl.Expr:
+    """Whether a process (column unit, the innermost unit or container, or the path) is in the group of a path.
+
+    Of a unit or container inside of a further group, only that one is known: it is not found by those around it.
+    """
+    innermost = path.rstrip("/").rpartition("/")[2]
+    number = re.search(r"[0-9a-f]{64}", innermost)
+    name = f"container {number[0][:12]}" if number else innermost
+    below = path.rstrip("/") + "/"
+    return (pl.col("unit").is_in([name, path]) | pl.col("unit").str.starts_with(below)).fill_null(value=False)
 
 
 def cpu_groups(dataset: Dataset) -> list[CpuGroup]:

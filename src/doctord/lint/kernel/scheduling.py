@@ -1,4 +1,4 @@
-"""How the processes are scheduled that a whole database waits for."""
+"""How the processes are scheduled that a whole database waits for, and where their memory comes from."""
 
 from collections.abc import Iterator
 
@@ -11,6 +11,7 @@ from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 AFTER_OTHERS = ("SCHED_BATCH", "SCHED_IDLE")
 REAL_TIME = ("SCHED_FIFO", "SCHED_RR")
 UNLIMITED = "kernel.sched_rt_runtime_us"
+NODES = "cpu.numa_nodes"
 
 
 @rule("process")
@@ -80,6 +81,45 @@ def bound_to_few_cpus(subject: Subject) -> Iterator[Violation]:
                 settings=[allowed],
                 cost=f"{CANNOT_JUDGE}: how busy that CPU is (mpstat -P {allowed.value} 1)",
             )
+
+
+@rule("process")
+def memory_of_few_nodes(subject: Subject) -> Iterator[Violation]:
+    """A process of the database may take memory of some NUMA nodes only.
+
+    Why: page cache is dropped, and in the end processes are killed, while other nodes have memory free.
+    Evidence: the memory nodes of its cpuset, or the policy bind of its memory, and the nodes of the host.
+    Fix: AllowedMemoryNodes= and NUMAPolicy= of its unit, or no --membind in what starts it; where CPUs are bound too,
+        --preferred in place of --membind takes memory elsewhere when the node is full.
+    Verify: Mems_allowed_list in /proc/PID/status, the second field in /proc/PID/numa_maps; numastat -m when it is busy.
+    Source: set_mempolicy(2), MPOL_BIND; cpuset(7); numactl(8).
+    """
+    kernel = subject.other("kernel")
+    host = kernel.get(NODES) if kernel else None
+    nodes = cpu_list(host.value) if host else frozenset()
+    for name, told in _processes(subject).items():
+        for row, allowed in _memory(told):
+            if host is not None and allowed and allowed < nodes:
+                yield subject.violation(
+                    f"{name} takes memory of node {_listed(allowed)} of {_listed(nodes)} only",
+                    settings=[row, host],
+                    cost=f"{CANNOT_JUDGE}: how full those nodes are (numastat -m)",
+                )
+                break
+
+
+def _memory(told: dict[str, Setting]) -> Iterator[tuple[Setting, frozenset[int]]]:
+    """What limits the nodes that a process takes memory of, and these."""
+    if (nodes := told.get("memory_nodes")) is not None:
+        yield nodes, cpu_list(nodes.value)
+    for name in ("numa_policy", "numa_policy_shared"):
+        row = told.get(name)
+        if row is not None and row.value.startswith("bind"):
+            yield row, cpu_list(row.value.partition(":")[2])
+
+
+def _listed(nodes: frozenset[int]) -> str:
+    return ",".join(map(str, sorted(nodes)))
 
 
 def _processes(subject: Subject) -> dict[str, dict[str, Setting]]:

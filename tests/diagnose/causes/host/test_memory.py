@@ -121,6 +121,18 @@ def test_groups_that_are_well(changes: dict[str, Any]) -> None:
     assert found(host(**{"time": READING, "cgroup": SQUEEZED} | changes)).keys() <= UNEXPLAINED
 
 
+def test_a_neighbour_in_the_group_is_named_and_one_outside_is_not() -> None:
+    batch = {"command": "batch", "rss_bytes": 90e6, "unit": "/postgres"}
+    outside = {"command": "browser", "rss_bytes": 900e6, "unit": "session-1.scope"}
+    small = {"command": "agent", "rss_bytes": 9e6, "unit": "/postgres"}
+    dataset = host(time=READING, memory={"pressure_some_pct": 4.8}, cgroup=SQUEEZED,
+                   other_processes=[batch, outside, small])  # fmt: skip
+    finding = found(dataset)["cgroup_memory_limit"]
+    assert "batch (pid 5000, user root) holds 85.8 MiB" in figures(finding.for_)
+    assert "browser" not in figures(finding.for_)
+    assert "agent" not in figures(finding.for_)
+
+
 def test_refaults_tell_a_squeezed_group_without_pressure() -> None:
     group = SQUEEZED | {"memory.refaults_per_s": 4000.0}
     finding = found(host(time=READING, memory={"pressure_some_pct": None}, cgroup=group))["cgroup_memory_limit"]

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from doctord.analyse.host import translation
-from doctord.analyse.host.cgroups import MemoryGroup, memory_groups
+from doctord.analyse.host.cgroups import MemoryGroup, in_group, memory_groups
+from doctord.analyse.host.other_processes import consumers
 from doctord.analyse.spells import longest
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -28,6 +29,8 @@ FAILURES_PER_S = 5.0
 # Within a group the time is lost in the few sessions that read, so that the whole host's pressure stays small.
 GROUP_PRESSURE_PCT = 0.2
 REFAULTS_PER_S = 50.0
+# Of the limit: what a neighbour in the group has to hold to be worth moving out.
+NEIGHBOUR_SHARE = 0.1
 # It sleeps while there is room; half of a CPU is a search that does not end.
 RECLAIMING_PCT = 50.0
 RECLAIMS = r"^\[?kswapd\d"
@@ -103,11 +106,12 @@ def cgroup_memory_limit(case: Case) -> Iterator[Claim]:
     Hurts because: page cache counts against the group: at the limit each page read pushes out another, which is read
         again soon; what cannot be pushed out ends in the out-of-memory killer.
     Speaks for it: failures to charge memory, pages read again (refaults), memory pressure, major faults and the
-        sessions' time in reads, all while the host has memory available.
+        sessions' time in reads, all while the host has memory available; who else holds memory of the group.
     Speaks against it: no failures, refaults or pressure: every group fills its limit with page cache in time and is
         well.
-    Remedy: Raise the group's limit (memory.max; memory.limit_in_bytes in version 1; the limit in the container's
-        definition), or make the database smaller: its buffer pool, the memory of each session, the sessions.
+    Remedy: Give a neighbour that holds memory of the group a group of its own. Raise the group's limit (memory.max;
+        memory.limit_in_bytes in version 1; the limit in the container's definition), or make the database smaller: its
+        buffer pool, the memory of each session, the sessions.
     Verify: Failures per second and the share of reads fall at the same load.
     Source: Kernel documentation, "Control Group v2", memory.max and memory.events; "Memory Resource Controller".
     """
@@ -324,9 +328,21 @@ def _squeezed(case: Case, group: MemoryGroup) -> Claim | None:
         phrase("Control group {} squeezes the database into {:bytes} of memory", group.path, limit),
         impact=share,
         confidence=0.8 if group.refaults_per_s is None else 0.95,
-        for_=for_,
+        for_=[*for_, *_neighbours(case, group, limit)],
         against=against,
     )
+
+
+def _neighbours(case: Case, group: MemoryGroup, limit: float) -> list[Evidence]:
+    """Who is in the group, is not the database's, and holds a good part of what it may have."""
+    inside = case.other_processes.filter(in_group(group.path))
+    return [
+        Evidence("process", f"command = '{other.command}'", phrase("{} holds {:bytes}", other.name, other.amount),
+                 phrase("{:share} of the limit", NEIGHBOUR_SHARE), "in the group, and not a process of the database",
+                 "at_least")
+        for other in consumers(inside, pl.col("rss_bytes").fill_null(0))[:2]
+        if other.amount >= NEIGHBOUR_SHARE * limit
+    ]  # fmt: skip
 
 
 def _read_again(case: Case, group: MemoryGroup) -> float:
