@@ -63,7 +63,8 @@ def test_whole_views_are_those_of_the_page() -> None:
 def test_names_in_queries_are_those_of_the_page() -> None:
     whole = tuple(f"{view.name}." for view in VIEWS)
     asked = in_source(
-        "src/doctord/collect/postgres", r'"(pg_[a-z_]+\.[a-z_]+|pg_is_in_recovery|pg_is_wal_replay_paused)"'
+        "src/doctord/collect/postgres",
+        r'"((?:pg|tablespace)_[a-z_]+\.[a-z_]+|pg_is_in_recovery|pg_is_wal_replay_paused)"',
     )
     gauges = {f"{view.name}.{column}" for view in VIEWS for column in view.gauges}
     known = {name for name in documented("postgresql") if not name.endswith(".*")}

@@ -33,7 +33,7 @@ use pyo3::prelude::*;
 use crate::batch::{Batch, value_error};
 use crate::sheet::Layouts;
 use cgroup::Cgroups;
-use cpus::cpu::Cpu;
+use cpus::cpu::{Cpu, OfProcesses};
 use cpus::interrupts::Interrupts;
 use cpus::numa::Nodes;
 use cpus::scheduling::Scheduling;
@@ -137,7 +137,11 @@ impl HostSampler {
             .processes
             .sample(&interval, now, forks, &mut self.events, &mut self.statistics);
         if let Some(stat) = stat {
-            self.cpu.add(stat, involuntary, &interval, &mut self.events);
+            let told = OfProcesses {
+                involuntary,
+                counts_calls: self.processes.counts_calls(),
+            };
+            self.cpu.add(stat, &told, &interval, &mut self.events);
         }
         self.interrupts.sample(now, &mut self.statistics);
         self.memory.sample(&interval, &mut self.events);

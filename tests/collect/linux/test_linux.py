@@ -316,6 +316,30 @@ def test_calls_of_a_process_that_is_busy_in_the_kernel_are_counted(start: Start)
     assert looked_at(start(*ALONE, sys.executable, "-c", CALL), "syscalls_per_s", 5000)
 
 
+@pytest.mark.root
+def test_calls_of_the_whole_host_are_counted_in_one_interval_of_twenty(sampler: HostSampler, start: Start) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    start(*ALONE, sys.executable, "-c", CALL)
+    take(sampler)
+    rows = take_after(sampler, 1.0)["cpu"]
+    (whole,) = (row["syscalls_per_s"] for row in rows if row["cpu"] is None)
+    by_cpu = [row["syscalls_per_s"] for row in rows if row["cpu"] is not None]
+    assert whole >= 5000
+    assert sum(by_cpu) == pytest.approx(whole, rel=0.01)
+
+
+@pytest.mark.root
+def test_calls_of_the_host_that_may_not_be_counted_are_null_and_said_once() -> None:
+    events, _, _, cpu = two_samples(*UNPRIVILEGED)
+    told = [row for row in events if row["subject"] == "system calls of the host"]
+    if not told:
+        pytest.skip("everybody may count system calls here")
+    assert len(told) == 1
+    assert "CAP_PERFMON" in told[0]["hint"]
+    assert all(row["syscalls_per_s"] is None for row in cpu)
+
+
 def test_moves_of_a_busy_process_are_counted(sampler: HostSampler, start: Start, tmp_path: Path) -> None:
     cpus = sorted(os.sched_getaffinity(0))[:2]
     if len(cpus) < 2:

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use arrow_schema::ArrowError;
 
-use super::perf::Migrations;
+use super::perf::{ByCpu, MIGRATIONS, SOFTWARE};
+use super::system_calls::HostCalls;
 use crate::batch::Batch;
 use crate::host::events::Events;
 use crate::host::files::Kept;
@@ -28,6 +29,7 @@ columns!(CpuColumns {
     icsw_per_s,
     migrations_per_s,
     interrupts_per_s,
+    syscalls_per_s,
     forks_per_s,
     pressure_some_pct,
 });
@@ -87,6 +89,33 @@ fn since(before: &Ticks, now: &Ticks) -> Option<Ticks> {
     Some(ticks)
 }
 
+/// What the processes of a sample tell of the host.
+pub struct OfProcesses {
+    /// Switches that they were forced to since the last one.
+    pub involuntary: Option<u64>,
+    /// Whether system calls of some are counted from now on.
+    pub counts_calls: bool,
+}
+
+/// A second, on each CPU and, under no number, on all of them together; nothing where that was not counted.
+struct Counted {
+    moved: Vec<(Option<i64>, f64)>,
+    called: Vec<(Option<i64>, f64)>,
+}
+
+fn with_sum(rates: Vec<(i64, f64)>) -> Vec<(Option<i64>, f64)> {
+    let sum = (!rates.is_empty()).then(|| (None, rates.iter().map(|(_, rate)| rate).sum()));
+    rates
+        .into_iter()
+        .map(|(cpu, rate)| (Some(cpu), rate))
+        .chain(sum)
+        .collect()
+}
+
+fn of(rates: &[(Option<i64>, f64)], cpu: Option<i64>) -> Option<f64> {
+    rates.iter().find(|(known, _)| *known == cpu).map(|(_, rate)| *rate)
+}
+
 pub struct Cpu {
     file: Kept,
     pressure: Pressure,
@@ -95,8 +124,9 @@ pub struct Cpu {
     /// A recorded tree of files tells nothing of counters.
     is_live: bool,
     /// Nothing where the kernel does not let us count.
-    migrations: Option<Migrations>,
+    migrations: Option<ByCpu>,
     moved_before: Vec<(i64, u64)>,
+    calls: HostCalls,
     /// Of this sample.
     involuntary: Option<f64>,
 }
@@ -111,6 +141,7 @@ impl Cpu {
             is_live: proc == Path::new("/proc"),
             migrations: None,
             moved_before: Vec::new(),
+            calls: HostCalls::default(),
             involuntary: None,
         })
     }
@@ -126,24 +157,30 @@ impl Cpu {
         }
     }
 
-    /// Adds the rows of this sample, of what was read at its beginning. `involuntary` are the switches that processes were
-    /// forced to since the last one.
-    pub fn add(&mut self, now: Stat, involuntary: Option<u64>, interval: &Interval, events: &mut Events) {
-        let moved = self.moved(&now, interval, events);
-        self.involuntary = interval.increase(Some(0), involuntary);
-        self.add_rows(interval, &now, &moved, events);
+    /// Adds the rows of this sample, of what was read at its beginning, and what processes tell.
+    pub fn add(&mut self, now: Stat, told: &OfProcesses, interval: &Interval, events: &mut Events) {
+        let counted = Counted {
+            moved: with_sum(self.moved(&now, interval, events)),
+            called: with_sum(self.calls.end(interval)),
+        };
+        if self.is_live {
+            let cpus = now.cpus.iter().filter_map(|(cpu, _)| *cpu);
+            self.calls.begin(cpus, told.counts_calls, events);
+        }
+        self.involuntary = interval.increase(Some(0), told.involuntary);
+        self.add_rows(interval, &now, &counted, events);
         self.before = now;
     }
 
-    /// Tasks moved to each CPU a second, and to all of them together; nothing where that is not told.
-    fn moved(&mut self, now: &Stat, interval: &Interval, events: &mut Events) -> Vec<(Option<i64>, f64)> {
+    /// Tasks moved to each CPU a second; nothing where that is not told.
+    fn moved(&mut self, now: &Stat, interval: &Interval, events: &mut Events) -> Vec<(i64, f64)> {
         if !self.is_live {
             return Vec::new();
         }
         let cpus = || now.cpus.iter().filter_map(|(cpu, _)| *cpu);
         if !self.migrations.as_ref().is_some_and(|counters| counters.covers(cpus())) {
             self.moved_before.clear();
-            match Migrations::open(cpus()) {
+            match ByCpu::open(SOFTWARE, MIGRATIONS, cpus()) {
                 Ok(counters) => self.migrations = Some(counters),
                 Err(error) => {
                     let hint = match error.kind() {
@@ -163,16 +200,12 @@ impl Cpu {
         let before = std::mem::replace(&mut self.moved_before, counts);
         let pairs = before.iter().zip(&self.moved_before);
         let rates: Option<Vec<_>> = pairs
-            .map(|((cpu, before), (_, now))| Some((Some(*cpu), interval.increase(Some(*before), Some(*now))?)))
+            .map(|((cpu, before), (_, now))| Some((*cpu, interval.increase(Some(*before), Some(*now))?)))
             .collect();
-        let mut rates = rates.unwrap_or_default();
-        if !rates.is_empty() {
-            rates.push((None, rates.iter().map(|(_, rate)| rate).sum()));
-        }
-        rates
+        rates.unwrap_or_default()
     }
 
-    fn add_rows(&mut self, interval: &Interval, now: &Stat, moved: &[(Option<i64>, f64)], events: &mut Events) {
+    fn add_rows(&mut self, interval: &Interval, now: &Stat, counted: &Counted, events: &mut Events) {
         for (cpu, ticks) in &now.cpus {
             let before = self.before.cpus.iter().find(|(known, _)| known == cpu);
             let passed = before.map(|(_, before)| since(before, ticks));
@@ -188,9 +221,9 @@ impl Cpu {
             if let Some(ticks) = shares {
                 self.add_shares(&ticks);
             }
-            let of_cpu = moved.iter().find(|(known, _)| known == cpu);
-            self.sheet
-                .f64(self.sheet.columns.migrations_per_s, of_cpu.map(|(_, rate)| *rate));
+            let columns = self.sheet.columns;
+            self.sheet.f64(columns.migrations_per_s, of(&counted.moved, *cpu));
+            self.sheet.f64(columns.syscalls_per_s, of(&counted.called, *cpu));
             if cpu.is_none() {
                 self.add_totals(interval, now, events);
             }

@@ -5,3 +5,4 @@ pub mod interrupts;
 pub mod numa;
 pub mod perf;
 pub mod scheduling;
+mod system_calls;

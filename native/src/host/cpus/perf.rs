@@ -1,12 +1,13 @@
-//! Software counters of the kernel's performance events (perf_event_open(2)): moves of tasks between CPUs, and what is counted by task.
+//! Counters of the kernel's performance events (perf_event_open(2)): moves of tasks between CPUs, system calls, by CPU or by task.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{FromRawFd, RawFd};
 
-/// PERF_TYPE_SOFTWARE and PERF_COUNT_SW_CPU_MIGRATIONS of linux/perf_event.h.
-const SOFTWARE: u32 = 1;
-const MIGRATIONS: u64 = 4;
+/// PERF_TYPE_SOFTWARE with PERF_COUNT_SW_CPU_MIGRATIONS, and PERF_TYPE_TRACEPOINT, of linux/perf_event.h.
+pub const SOFTWARE: u32 = 1;
+pub const MIGRATIONS: u64 = 4;
+pub const TRACEPOINT: u32 = 2;
 /// struct perf_event_attr as of its first version; the kernel takes what is missing for zero.
 const ATTRIBUTES_LENGTH: usize = 64;
 const CLOSE_ON_EXEC: u64 = 8;
@@ -14,13 +15,13 @@ const CLOSE_ON_EXEC: u64 = 8;
 const CPUS_AT_MOST: usize = 128;
 const EVERYBODY: i32 = -1;
 
-/// Counts moves to each CPU since it was opened.
-pub struct Migrations {
+/// Counts one event on each CPU since it was opened.
+pub struct ByCpu {
     by_cpu: Vec<(i64, File)>,
 }
 
-impl Migrations {
-    pub fn open(cpus: impl Iterator<Item = i64>) -> io::Result<Self> {
+impl ByCpu {
+    pub fn open(kind: u32, event: u64, cpus: impl Iterator<Item = i64>) -> io::Result<Self> {
         let cpus: Vec<i64> = cpus.take(CPUS_AT_MOST + 1).collect();
         if cpus.len() > CPUS_AT_MOST {
             return Err(io::Error::new(
@@ -30,7 +31,7 @@ impl Migrations {
         }
         let by_cpu = cpus
             .into_iter()
-            .map(|cpu| Ok((cpu, counter(SOFTWARE, MIGRATIONS, EVERYBODY, cpu)?)))
+            .map(|cpu| Ok((cpu, counter(kind, event, EVERYBODY, cpu)?)))
             .collect::<io::Result<_>>()?;
         Ok(Self { by_cpu })
     }
@@ -39,7 +40,7 @@ impl Migrations {
         cpus.eq(self.by_cpu.iter().map(|(cpu, _)| *cpu))
     }
 
-    /// Moves so far to each CPU.
+    /// Counts so far, of each CPU.
     pub fn read(&mut self) -> io::Result<Vec<(i64, u64)>> {
         let mut value = [0; 8];
         let counts = self.by_cpu.iter_mut().map(|(cpu, counter)| {
@@ -47,6 +48,10 @@ impl Migrations {
             Ok((*cpu, u64::from_ne_bytes(value)))
         });
         counts.collect()
+    }
+
+    pub fn into_files(self) -> Vec<File> {
+        self.by_cpu.into_iter().map(|(_, file)| file).collect()
     }
 }
 
@@ -79,7 +84,9 @@ mod tests {
 
     #[test]
     fn a_host_of_many_cpus_keeps_its_descriptors() {
-        let refused = Migrations::open(0..CPUS_AT_MOST as i64 + 1).err().unwrap();
+        let refused = ByCpu::open(SOFTWARE, MIGRATIONS, 0..CPUS_AT_MOST as i64 + 1)
+            .err()
+            .unwrap();
         assert_eq!(refused.kind(), io::ErrorKind::Unsupported);
     }
 }

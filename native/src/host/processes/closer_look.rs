@@ -47,6 +47,11 @@ impl Closely {
         self.tracepoint.as_ref()?.as_ref().err().map(String::as_str)
     }
 
+    /// Whether a count of system calls began with this sample.
+    pub fn counts_calls(&self) -> bool {
+        self.counting > 0
+    }
+
     fn may_count(&self) -> bool {
         let is_due = self
             .counted

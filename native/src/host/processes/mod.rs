@@ -7,7 +7,7 @@ mod microstates;
 mod process;
 mod short_lived;
 pub mod stat;
-mod system_calls;
+pub mod system_calls;
 mod taskstats;
 mod unit;
 mod users;
@@ -187,6 +187,11 @@ impl Processes {
             not_measured::system_calls(events, error);
         }
         self.involuntary
+    }
+
+    /// Whether system calls of some processes are counted from this sample on.
+    pub fn counts_calls(&self) -> bool {
+        self.reader.closely.counts_calls()
     }
 
     /// Whether the processes are those of the whole host: who is in a container, or kept from those of others (hidepid), does not

@@ -9,10 +9,8 @@ use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
-use crate::host::cpus::perf;
+use crate::host::cpus::perf::{self, TRACEPOINT};
 
-/// PERF_TYPE_TRACEPOINT of linux/perf_event.h.
-const TRACEPOINT: u32 = 2;
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 const EVENT: &CStr = c"events/raw_syscalls/sys_enter/id";
 /// FSOPEN_CLOEXEC and FSMOUNT_CLOEXEC, and FSCONFIG_CMD_CREATE, of linux/mount.h.
@@ -22,7 +20,7 @@ const ANY_CPU: i64 = -1;
 
 /// The kernel's number of the tracepoint.
 #[derive(Clone, Copy, Debug)]
-pub struct Tracepoint(u64);
+pub struct Tracepoint(pub u64);
 
 impl Tracepoint {
     /// Looks the number up in tracefs. Where nobody has mounted it, root gets a mount that is attached nowhere (fsmount(2),
@@ -68,12 +66,15 @@ impl SystemCalls {
 }
 
 impl Drop for SystemCalls {
-    /// The last one to close makes the kernel wait until no CPU is in the tracepoint any more: 50 ms that no sample should wait.
     fn drop(&mut self) {
-        let counters = std::mem::take(&mut self.by_thread);
-        let closing = std::thread::Builder::new().spawn(move || drop(counters));
-        drop(closing); // where no thread can be started, the counters were closed with what it was to do
+        close(std::mem::take(&mut self.by_thread));
     }
+}
+
+/// The last one to close makes the kernel wait until no CPU is in the tracepoint any more: 50 ms that no sample should wait.
+pub fn close(counters: Vec<File>) {
+    let closing = std::thread::Builder::new().spawn(move || drop(counters));
+    drop(closing); // where no thread can be started, the counters were closed with what it was to do
 }
 
 /// Tracefs in a mount of our own.

@@ -1,11 +1,13 @@
-"""lsdasd of Linux on IBM Z: the DASDs, as a list with a line each.
+"""lsdasd of Linux on IBM Z, with any of -s -a, or -u: the DASDs, as a list with a line each.
 
 `setting`, component `dasd`: `NAME.bus_id`, `.status`, `.type` (ECKD, FBA, DIAG), `.block_size` (bytes). `statistic`,
 component `kernel`, readings: `lsdasd.size` in bytes by device, and `lsdasd.aliases`, how many parallel access volumes
-(PAV) there are for all of them.
+(PAV) there are for all of them. Of `lsdasd -u` only `dasd.volumes` and `dasd.aliases` by control unit (vendor, serial
+number and subsystem), named as live. What is offline does not count.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -18,13 +20,17 @@ from doctord.read.source import SourceFile
 
 NAME = "lsdasd"
 RANK = Rank.NAMED
-HEADING: Final = re.compile(r"Bus-ID\s+Status\s+Name\s+Device\s+Type\s+BlkSz\s+Size\s+Blocks", re.IGNORECASE)
-DEVICE: Final = re.compile(
-    r"(?P<bus_id>[0-9a-f]\.[0-9a-f]\.[0-9a-f]{4})\s+(?P<status>[\w/-]+(?:\(\w+\))?)\s+(?P<name>dasd\w+)\s+\d+:\d+\s+"
-    r"(?P<type>[A-Z]+)\s*(?P<block_size>\d+)?\s*(?:(?P<size>\d+)MB)?\s*(?P<blocks>\d+)?\s*$"
+HEADING: Final = re.compile(
+    r"Bus-ID\s+(Status\s+Name\s+Device\s+Type\s+BlkSz\s+Size\s+Blocks|Name\s+UID)", re.IGNORECASE
 )
-ALIAS: Final = re.compile(r"[0-9a-f]\.[0-9a-f]\.[0-9a-f]{4}\s+alias\b")
-LEFT_OUT: Final = re.compile(r"=+\s*$|\s*$")
+_ID: Final = r"(?:[0-9a-f]{1,2}\.[0-9a-f]\.)?[0-9a-f]{4}"
+DEVICE: Final = re.compile(
+    rf"(?P<bus_id>{_ID})\s+(?P<status>[\w/-]+(?:\(\w+\))?)\s+(?P<name>dasd\w+)\s+\d+:\d+\s+"
+    r"(?P<type>[A-Z]+)(?: \(ESE\))?\s*(?P<block_size>\d+)?\s*(?:(?P<size>\d+)MB)?\s*(?P<blocks>\d+)?\s*$"
+)
+UNIQUE: Final = re.compile(rf"{_ID}\s+(?P<name>dasd\w+|alias)\s+(?P<unit>[^\s.]+\.[^\s.]+\.[^\s.]+)\.\S+\s*$")
+ALIAS: Final = re.compile(rf"{_ID}\s+alias\b")
+LEFT_OUT: Final = re.compile(rf"=+\s*$|\s*$|{_ID}\s+offline\b")
 MIB: Final = 1 << 20
 NO_DEVICE: Final = "no DASD"
 
@@ -37,9 +43,12 @@ def sniff(head: str) -> bool:
 def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting` and `statistic`."""
     common = {"ts": micros(last_written(source)), "host": source.host}
-    settings, sizes, aliases = list[dict[str, Any]](), list[dict[str, Any]](), 0
+    settings, readings, aliases = list[dict[str, Any]](), list[dict[str, Any]](), 0
+    units = dict[str, Counter[str]]()
     for number_of_line, text in source.lines():
-        if ALIAS.match(text):
+        if unique := UNIQUE.match(text):
+            units.setdefault(unique["unit"], Counter())["aliases" if unique["name"] == "alias" else "volumes"] += 1
+        elif ALIAS.match(text):
             aliases += 1
         elif found := DEVICE.match(text):
             settings += [
@@ -48,14 +57,17 @@ def read(source: SourceFile) -> Iterator[Batch]:
                 if found[key]
             ]
             if (size_mib := number(found["size"] or "")) is not None:
-                sizes.append(_reading("size", size_mib * MIB, "bytes", found["name"]))
+                readings.append(_reading("lsdasd.size", size_mib * MIB, "bytes", found["name"]))
         elif not HEADING.match(text) and not LEFT_OUT.match(text):
             source.skip(number_of_line, NO_DEVICE)
+    for unit, counted in units.items():
+        readings += [_reading(f"dasd.{kind}", float(counted[kind]), kind, unit) for kind in ("volumes", "aliases")]
     if settings:
+        readings.append(_reading("lsdasd.aliases", float(aliases), "count", None))
         yield rows("setting", settings)
-        yield rows("statistic", [common | row for row in (*sizes, _reading("aliases", float(aliases), "count", None))])
+    if readings:
+        yield rows("statistic", [common | row for row in readings])
 
 
 def _reading(name: str, value: float, unit: str, entity: str | None) -> dict[str, Any]:
-    return {"component": "kernel", "name": f"lsdasd.{name}", "value": value, "unit": unit, "kind": "gauge",
-            "entity": entity}  # fmt: skip
+    return {"component": "kernel", "name": name, "value": value, "unit": unit, "kind": "gauge", "entity": entity}

@@ -63,6 +63,13 @@ def test_a_storm_of_system_calls() -> None:
     assert "doctord trace --pid 5000" in said(finding.remedy[0])
 
 
+def test_the_part_of_the_host_that_a_storm_is() -> None:
+    finding = found(host(other_processes=[STORM], cpu={"syscalls_per_s": 2_000_000.0}))["system_call_storm"]
+    assert "95 % of the host's system calls" in figures(finding.for_)
+    unlike = found(host(other_processes=[STORM], cpu={"syscalls_per_s": 1000.0}))["system_call_storm"]
+    assert "of the host's" not in figures(unlike.for_), "counted at another time"
+
+
 def test_a_small_storm_on_a_large_host_is_a_note() -> None:
     small = STORM | {"usr_pct": 5.0, "sys_pct": 15.0, "syscalls_per_s": 400_000.0}
     assert found(host(other_processes=[small]))["system_call_storm"].severity == "warning"

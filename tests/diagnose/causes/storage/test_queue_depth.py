@@ -133,3 +133,32 @@ def test_lsdasd_alone_gives_a_note() -> None:
     finding = found(dataset_of_sample("lsdasd.txt"))["dasd_aliases_few"]
     assert said(finding.title) == "3 volumes have 2 aliases"
     assert finding.severity == "note"
+
+
+def of_lscss(dasds: float, devices: int) -> dict[str, Finding]:
+    """With so many DASDs in use by lscss, and block devices dasda, dasdb, ... by iostat, the first of them busy."""
+    names = [f"dasd{letter}" for letter in "abcdefgh"[1:devices]]
+    idle = [
+        {"device": name, "reads_per_s": 1.0, "read_ms": 1.0, "device_queue": 0.0, "util_pct": 1.0} for name in names
+    ]
+    return found(host(disk=BUSY, time=READING, kernel={(None, "lscss.dasds"): dasds}, extra={"disk": idle}))
+
+
+def test_what_lscss_counts_beyond_the_block_devices_are_aliases() -> None:
+    finding = of_lscss(6.0, 4)["dasd_aliases_few"]
+    assert said(finding.title) == "4 volumes have 2 aliases"
+    assert "0.5 aliases for each volume" in said(finding.for_[0].figure)
+
+
+@pytest.mark.parametrize(("dasds", "devices"), [(32.0, 4), (3.0, 4)], ids=["seven each", "fewer than block devices"])
+def test_lscss_of_volumes_that_are_well_or_of_others(dasds: float, devices: int) -> None:
+    assert "dasd_aliases_few" not in of_lscss(dasds, devices)
+
+
+def test_control_units_of_lsdasd_by_unique_ids() -> None:
+    findings = diagnose(dataset_of_sample("lsdasd.u.txt")).findings
+    titles = {said(finding.title) for finding in findings if finding.cause == "dasd_aliases_few"}
+    assert titles == {
+        "2 volumes have 1 aliases in control unit IBM.750000000BH411.d300",
+        "1 volumes have 0 aliases in control unit IBM.750000000BH411.d400",
+    }

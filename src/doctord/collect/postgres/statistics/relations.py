@@ -15,6 +15,7 @@ from doctord.collect.postgres.statistics.functions import Functions
 from doctord.collect.postgres.statistics.gin import pending
 from doctord.collect.postgres.statistics.index_columns import IndexColumns
 from doctord.collect.postgres.statistics.partitions import Partitions
+from doctord.collect.postgres.statistics.tablespaces import Tablespaces
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 
@@ -33,6 +34,7 @@ SELECT /* doctord */ s.relid, s.schemaname || '.' || s.relname AS relation, c.re
        io.heap_blks_hit AS "pg_statio_user_tables.heap_blks_hit",
        io.idx_blks_read AS "pg_statio_user_tables.idx_blks_read",
        io.idx_blks_hit AS "pg_statio_user_tables.idx_blks_hit",
+       c.reltablespace, coalesce(io.toast_blks_read, 0) + coalesce(io.tidx_blks_read, 0) AS toast_blks_read,
        s.n_live_tup, s.n_dead_tup, s.n_mod_since_analyze, age(c.relfrozenxid) AS relfrozenxid_age,
        nullif(c.reltuples, -1) AS reltuples,
        (SELECT option_value::bool FROM pg_options_to_table(c.reloptions) WHERE option_name = 'autovacuum_enabled')::int
@@ -47,6 +49,7 @@ WHERE s.schemaname <> 'information_schema' AND s.schemaname !~ '^pg_toast'
 """
 _INDEXES: Final = """\
 SELECT /* doctord */ s.indexrelid AS relid, s.schemaname || '.' || s.indexrelname AS relation, c.relpages,
+       c.reltablespace,
        s.idx_scan AS "pg_stat_user_indexes.idx_scan", s.idx_tup_read AS "pg_stat_user_indexes.idx_tup_read",
        s.idx_tup_fetch AS "pg_stat_user_indexes.idx_tup_fetch",
        io.idx_blks_read AS "pg_statio_user_indexes.idx_blks_read",
@@ -96,27 +99,33 @@ class Relations:
         self._known_indexes: dict[str, IndexColumns] = {}
         self._partitions: dict[str, Partitions] = {}
         self._functions: dict[str, Functions] = {}
+        self._tablespaces = Tablespaces()
 
     def read(self, link: Link) -> list[Batch]:
         """Rates since the last call; gauges and sizes of this moment."""
         batches: list[Batch] = []
+        self._tablespaces.begin()
         for database in self._databases.links(link):
             try:
-                batches += self._tables(database) + self._indexes(database)
+                batches += self._relations(database)
             except UserError as refusal:
                 link.notices.not_measured(link.db, f"tables of {database.database}", str(refusal), refusal.hint)
             except Away:
                 if database is link:
                     raise
-        return batches
+        return batches + self._tablespaces.batches(link)
 
     def close(self) -> None:
         """Close the connections to other databases."""
         self._databases.close()
 
-    def _tables(self, link: Link) -> list[Batch]:
+    def _relations(self, link: Link) -> list[Batch]:
+        tables, indexes = link.query(_TABLES), link.query(_INDEXES)
+        self._tablespaces.add(link, tables, indexes)
+        return self._tables(link, tables) + self._indexes(link, indexes)
+
+    def _tables(self, link: Link, tables: list[dict[str, Any]]) -> list[Batch]:
         figures = Figures(link.db)
-        tables = link.query(_TABLES)
         increase = self._grown("tables", tables, link)
         found = _matter(tables, link, increase, figures)
         partitions = self._partitions.setdefault(link.database, Partitions()).read(link, tables, increase, figures)
@@ -127,9 +136,8 @@ class Relations:
         indexes = self._known_indexes.setdefault(link.database, IndexColumns())
         return figures.batches() + _space("table", found, link) + indexes.read(link, found) + partitions
 
-    def _indexes(self, link: Link) -> list[Batch]:
+    def _indexes(self, link: Link, indexes: list[dict[str, Any]]) -> list[Batch]:
         figures = Figures(link.db)
-        indexes = link.query(_INDEXES)
         found = _matter(indexes, link, self._grown("indexes", indexes, link), figures)
         for index in found:
             name = f"{link.database}.{index['relation']}"

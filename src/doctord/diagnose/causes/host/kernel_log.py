@@ -89,7 +89,7 @@ def _title(killed: pl.DataFrame, *, is_group: bool) -> Words:
     return phrase("The memory of {} ran out: {} processes were killed, {} last", where, killed.height, names[-1])
 
 
-@cause(explains=("tasks_hung", "device_slow", "reads_slow", "commits_slow", "log_device_slow"))
+@cause(explains=("tasks_hung", "device_slow", "reads_slow", "slow_file", "commits_slow", "log_device_slow"))
 def devices_fail(case: Case) -> Iterator[Claim]:
     """The kernel reports errors of devices, resets of their links, or file systems that were made read-only.
 

@@ -96,7 +96,7 @@ def system_call_storm(case: Case) -> Iterator[Claim]:
             phrase("{} (pid {}) makes {:rate system calls}", one.command, one.pid, one.calls_per_s),
             impact=NOT_MEASURED,
             confidence=0.85,
-            for_=[*_of_caller(one), *_slow_clock(case)],
+            for_=[*_of_caller(one), *_of_host(case, one), *_slow_clock(case)],
             severity="warning" if _is_dear(case, one) and not _is_client(case, one) else "note",
             explains_waits=one.cpus >= HOST_SHARE * max(case.cpus, 1),
             first_steps=[phrase("doctord trace --pid {} --for 10s: which call, and of what size.", one.pid)],
@@ -181,6 +181,16 @@ def _of_caller(one: Caller) -> list[Evidence]:
         Evidence("process", where, phrase("{:.0f % of a CPU} in the kernel", kernel),
                  phrase("{:.0f %}", KERNEL_CPUS * 100), phrase("of {:.0f %} that it uses", one.cpus * 100), "at_least"),
     ]  # fmt: skip
+
+
+def _of_host(case: Case, one: Caller) -> list[Evidence]:
+    """Its part of all calls of the host, where those are counted: over the same intervals, when we count."""
+    calls = case.mean("cpu", "syscalls_per_s")
+    if calls is None or calls < one.calls_per_s:
+        return []
+    figure = phrase("{:share} of the host's system calls", one.calls_per_s / calls)
+    return [Evidence("cpu", "cpu is null and syscalls_per_s is not null", figure, "",
+                     phrase("{:rate} in all", calls))]  # fmt: skip
 
 
 def _slow_clock(case: Case) -> list[Evidence]:

@@ -74,6 +74,7 @@ BADLY = QUEUEING & ((pl.col("ms") >= BAD_MS) | _STUCK)
 @cause(
     explains=(
         "reads_slow",
+        "slow_file",
         "commits_slow",
         "log_writer_starved",
         "tasks_blocked",
@@ -117,6 +118,7 @@ def device_saturated(case: Case) -> Iterator[Claim]:
 @cause(
     explains=(
         "reads_slow",
+        "slow_file",
         "commits_slow",
         "log_writer_starved",
     ),
@@ -162,7 +164,15 @@ def device_slow(case: Case) -> Iterator[Claim]:
 
 
 @cause(
-    explains=("device_saturated", "device_slow", "queue_depth_low", "reads_slow", "commits_slow", "log_writer_starved"),
+    explains=(
+        "device_saturated",
+        "device_slow",
+        "queue_depth_low",
+        "reads_slow",
+        "slow_file",
+        "commits_slow",
+        "log_writer_starved",
+    ),
     waits=STORAGE,
 )
 def io_by_others(case: Case) -> Iterator[Claim]:
@@ -218,6 +228,7 @@ def io_by_others(case: Case) -> Iterator[Claim]:
         "device_saturated",
         "queue_depth_low",
         "reads_slow",
+        "slow_file",
         "commits_slow",
         "log_writer_starved",
         "buffer_pool_small",

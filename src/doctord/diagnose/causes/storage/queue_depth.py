@@ -99,7 +99,7 @@ def _signs(waiting: Waiting, where: str) -> Iterator[Sign]:
                "the device itself is quick enough to take more", below=True)  # fmt: skip
 
 
-@cause(explains=("device_saturated", "device_slow", "queue_depth_low", "reads_slow"))
+@cause(explains=("device_saturated", "device_slow", "queue_depth_low", "reads_slow", "slow_file"))
 def dasd_aliases_few(case: Case) -> Iterator[Claim]:
     """Disks of IBM Z have too few parallel access volumes: one request to a volume waits for the other.
 

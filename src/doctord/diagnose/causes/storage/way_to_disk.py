@@ -59,7 +59,7 @@ def _told(device: str, limits: dict[str, str]) -> Phrase:
     return phrase("{}: {}", device, listed(*(phrase(words, limits[name]) for name, words in LIMITS if name in limits)))
 
 
-@cause(explains=("reads_slow", "device_saturated", "commits_slow", "buffer_pool_small"))
+@cause(explains=("reads_slow", "slow_file", "device_saturated", "commits_slow", "buffer_pool_small"))
 def requests_split(case: Case) -> Iterator[Claim]:
     """A device takes only small requests: what the database reads or writes at a time is split into several.
 
