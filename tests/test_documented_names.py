@@ -47,9 +47,10 @@ def in_source(folder: str, pattern: str) -> set[str]:
 def test_names_of_the_host_are_those_of_the_page() -> None:
     # The kernel's own files of version 1 are called memory.limit_in_bytes and so on.
     families = "cpu|memory|io|listen|numa|process|short_lived|tcp"
+    clients = r'"(tcp_clients\.\w+)"'
     measured = rf'"((?:{families})\.(?!\w+_in_bytes)\w+(?:_pct|_per_s|_bytes|_cpus|_queue))"'
     others = r'"(listen\.(?:backlog|accept_delay|pid)|short_lived\.elapsed_s|interrupts_per_s)"'
-    plain = in_source("native/src/host", others)
+    plain = in_source("native/src/host", others) | in_source("native/src/host", clients)
     seldom = r'"((?:vmstat|meminfo|buddyinfo|hugepages|smaps|page_cache|open_files|extents|dasd|numa_maps)\.\w+)"'
     rare = in_source("native/src/host/rarely", seldom)
     assert in_source("native/src/host", measured) | plain | rare == {*documented("kernel"), *documented("cgroup")}

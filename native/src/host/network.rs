@@ -7,8 +7,8 @@ use arrow_schema::ArrowError;
 
 use super::events::Events;
 use super::files::Kept;
-use super::interval::Interval;
-use super::listeners::{Listener, Listeners};
+use super::interval::{Interval, tidy};
+use super::listeners::{Clients, Listener, Listeners};
 use super::statistics::{Figure, Statistics};
 use super::text::{fields, lines, number};
 use crate::batch::Batch;
@@ -203,6 +203,14 @@ impl Network {
         for listener in tcp.iter().chain(&unix) {
             add_listener(listener, interval, statistics);
         }
+        let (seconds, told) = self.listeners.clients(&tcp, interval.seconds);
+        let since = Interval {
+            ts_us: interval.ts_us,
+            seconds: Some(seconds).filter(|seconds| *seconds > 0.0),
+        };
+        for (listener, clients) in &told {
+            add_clients(listener, clients, &since, statistics);
+        }
     }
 
     pub fn finish(&mut self, batches: &mut Vec<Batch>) -> Result<(), ArrowError> {
@@ -244,6 +252,50 @@ fn add_listener(listener: &Listener, interval: &Interval, statistics: &mut Stati
             unit: "per_s",
         };
         statistics.rate(interval, figure, rate);
+    }
+}
+
+/// What the network does to who is connected to a listening socket from elsewhere.
+fn add_clients(listener: &str, clients: &Clients, interval: &Interval, statistics: &mut Statistics) {
+    let about = |name, unit| Figure {
+        component: "kernel",
+        entity: Some(listener),
+        name,
+        unit,
+    };
+    for (name, unit, value) in [
+        (
+            "tcp_clients.connections",
+            "connections",
+            Some(f64::from(clients.connections)),
+        ),
+        ("tcp_clients.refused", "connections", Some(f64::from(clients.refused))),
+        ("tcp_clients.round_trip_ms", "ms", clients.round_trip_ms),
+        ("tcp_clients.least_round_trip_ms", "ms", clients.least_round_trip_ms),
+        (
+            "tcp_clients.in_flight_bytes",
+            "bytes",
+            Some(clients.in_flight_bytes as f64),
+        ),
+        ("tcp_clients.unsent_bytes", "bytes", Some(clients.unsent_bytes as f64)),
+    ] {
+        if let Some(value) = value {
+            statistics.gauge(interval, about(name, unit), tidy(value));
+        }
+    }
+    for (name, unit, count) in [
+        ("tcp_clients.segments_per_s", "per_s", clients.segments as f64),
+        ("tcp_clients.retransmits_per_s", "per_s", clients.retransmits as f64),
+        (
+            "tcp_clients.sent_bytes_per_s",
+            "bytes_per_s",
+            clients.acked_bytes as f64,
+        ),
+        ("tcp_clients.travel_s_per_s", "s_per_s", clients.travel_s),
+    ] {
+        if let Some(rate) = interval.precise_rate(count) {
+            statistics.rate(interval, about(name, unit), rate);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 """Figures of a private server by which a fault may show what it takes: each gives a function that reads it."""
 
+import re
 import time
 from collections.abc import Callable
 from typing import LiteralString
@@ -10,6 +11,7 @@ from doctord.lab.server import PrivateServer
 
 Reading = Callable[[PrivateServer], float | None]
 _TIMES = 3
+_LATENCY = re.compile(r"^progress: .* tps, lat ([\d.]+) ms")
 
 
 def answer(statement: LiteralString) -> Reading:
@@ -44,6 +46,13 @@ def statement_ms(statement: LiteralString) -> Reading:
             return None
 
     return read
+
+
+def far_latency_ms(server: PrivateServer) -> float | None:
+    """How long a transaction of the clients at the far end takes, by pgbench's last report of any; null without."""
+    told = [line for report in server.folder.glob("far-*/report.txt") for line in report.read_text().splitlines()]
+    latencies = [float(found[1]) for line in told if (found := _LATENCY.search(line))]
+    return next((latency_ms for latency_ms in reversed(latencies) if latency_ms), None)  # 0 is: none ended
 
 
 def login_s(server: PrivateServer) -> float:

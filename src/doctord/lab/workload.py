@@ -11,7 +11,8 @@ from typing import Final, Literal
 from doctord.lab import order_entry
 from doctord.lab.errors import LabError
 from doctord.lab.processes import running
-from doctord.lab.server import PrivateServer
+from doctord.lab.server import DATABASE, PrivateServer
+from doctord.lab.way import FarEnd
 
 Load = Literal["tpcb", "orders"]
 LOADS: Final[Mapping[Load, Mapping[str, tuple[str, int]] | None]] = {"tpcb": None, "orders": order_entry.SCRIPTS}
@@ -57,6 +58,7 @@ def workload(
     reconnect: bool = False,
     restarts: bool = False,
     threads: int = 1,
+    far: FarEnd | None = None,
 ) -> Iterator[Workload]:
     """Run pgbench until the context ends.
 
@@ -70,11 +72,12 @@ def workload(
         reconnect: whether each transaction has a connection of its own.
         restarts: whether it is begun anew when the server has ended its sessions.
         threads: how many of the clients may connect at the same time.
+        far: where it runs; null: here. Its report is in a folder `far-...` of the server's.
 
     Raises:
         LabError: pgbench ended before the context did.
     """
-    folder = Path(tempfile.mkdtemp(prefix="load-", dir=server.folder))
+    folder = Path(tempfile.mkdtemp(prefix="far-" if far else "load-", dir=server.folder))
     options = ["--no-vacuum", "--time=86400", "--progress=1", "--progress-timestamp", "--protocol=prepared"]
     options += [f"--client={clients}", f"--jobs={threads}", f"--random-seed={seed}"]
     for name, (text, weight) in (scripts or ({"script": (script, 1)} if script else {})).items():
@@ -85,7 +88,8 @@ def workload(
     if reconnect:
         options.append("--connect")
     report = folder / "report.txt"
-    pgbench: list[str | Path] = [server.binaries / "pgbench", *options, server.dsn]
+    dsn = f"host={far.address} port={server.port} user=postgres dbname={DATABASE}" if far else server.dsn
+    pgbench: list[str | Path] = [*(far.entrance if far else ()), server.binaries / "pgbench", *options, dsn]
     again = ["sh", "-c", 'while :; do "$@"; sleep 0.2; done', "sh"] if restarts else []
     with running([*again, *pgbench], report) as process:
         yield Workload(report)

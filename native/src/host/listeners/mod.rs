@@ -4,6 +4,7 @@
 //! age (`sock_diag`), and at a random moment the oldest of n that are served in turn has waited n - 1/2 of n rounds. A UNIX
 //! connection does not, so the queues are looked at often while somebody stands in one (`unix.rs`).
 
+mod clients;
 mod owner;
 mod sock_diag;
 mod unix;
@@ -13,6 +14,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+pub use self::clients::Clients;
+use self::clients::Ways;
 use self::owner::Owners;
 use self::sock_diag::SockDiag;
 use self::unix::UnixQueues;
@@ -52,6 +55,7 @@ pub struct Listeners {
     diag: Option<SockDiag>,
     /// Requests dropped so far by the inode of the socket.
     drops: HashMap<u32, u32>,
+    ways: Ways,
     unix: UnixQueues,
     owners: Owners,
     net: PathBuf,
@@ -62,6 +66,7 @@ impl Listeners {
         Self {
             diag: SockDiag::open().ok(),
             drops: HashMap::new(),
+            ways: Ways::default(),
             unix: UnixQueues::default(),
             owners: Owners::new(proc),
             net: proc.join("net"),
@@ -71,6 +76,23 @@ impl Listeners {
     /// CPU time of the thread that looks at the queues of UNIX sockets, nanoseconds so far.
     pub fn cpu_beside_ns(&self) -> i64 {
         self.unix.cpu_ns()
+    }
+
+    /// What the network does to the connections of these listening sockets, and in how many seconds; `since_s` is how
+    /// long the last sample is ago. Nothing where netlink does not tell, or it is not time yet.
+    pub fn clients(&mut self, tcp: &[Listener], since_s: Option<f64>) -> (f64, Vec<(String, Clients)>) {
+        let Some(diag) = self.diag.as_mut().filter(|_| self.ways.is_due(since_s)) else {
+            return (0.0, Vec::new());
+        };
+        let Ok(found) = diag.connections() else {
+            return (0.0, Vec::new());
+        };
+        let listening: Vec<SocketAddr> = tcp.iter().filter_map(|one| one.name.parse().ok()).collect();
+        let (seconds, told) = self.ways.take(&found, &listening);
+        let named = told
+            .into_iter()
+            .map(|(address, clients)| (address.to_string(), clients));
+        (seconds, named.collect())
     }
 
     /// Those of TCP, and those of UNIX in which somebody waits or has waited before.

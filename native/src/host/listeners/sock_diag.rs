@@ -3,8 +3,9 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
+use super::clients::Connection;
 use super::{LISTEN, TcpListener, address_of};
-use crate::host::netlink::{self, Message, Socket, attributes, push_attribute, push_message, u32_at};
+use crate::host::netlink::{self, Message, Socket, attributes, push_attribute, push_message, u32_at, u64_at};
 
 const SOCK_DIAG: i32 = 4;
 const BY_FAMILY: u16 = 20;
@@ -77,6 +78,16 @@ impl SockDiag {
             }
         })?;
         Ok(ages_s)
+    }
+
+    /// Every TCP connection of this network namespace that somebody has accepted or made, what its TCP tells included.
+    pub fn connections(&mut self) -> io::Result<Vec<Connection>> {
+        let mut found = Vec::new();
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            let request = inet_request(family, 1 << ESTABLISHED | 1 << CLOSE_WAIT, 1 << (INET_INFO - 1));
+            self.dump(&request, |message| found.extend(parse_connection(message.payload)))?;
+        }
+        Ok(found)
     }
 
     /// Every listening UNIX socket that has a name.
@@ -156,6 +167,27 @@ fn parse_waiting(payload: &[u8]) -> Option<(IpAddr, f64)> {
     let (_, info) = attributes(payload.get(INET_MESSAGE..)?).find(|(kind, _)| *kind == INET_INFO)?;
     let address = address_of(*payload.first()?, payload.get(8..24)?)?;
     Some((address, f64::from(u32_at(info, LAST_DATA_SENT)?) / 1e3))
+}
+
+/// What struct tcp_info (linux/tcp.h) tells of a connection; nothing where a kernel before 4.6 tells less.
+fn parse_connection(payload: &[u8]) -> Option<Connection> {
+    let inode = u32_at(payload, 68).filter(|inode| *inode != 0)?;
+    let port = u16::from_be_bytes(payload.get(4..6)?.try_into().ok()?);
+    let address = address_of(*payload.first()?, payload.get(8..24)?)?;
+    let (_, info) = attributes(payload.get(INET_MESSAGE..)?).find(|(kind, _)| *kind == INET_INFO)?;
+    let word = |at| u32_at(info, at);
+    Some(Connection {
+        inode,
+        local: SocketAddr::new(address.to_canonical(), port),
+        in_flight_bytes: u64::from(word(24)?) * u64::from(word(16)?), // tcpi_unacked, tcpi_snd_mss
+        round_trip_us: word(68)?,
+        retransmits: word(100)?,
+        acked_bytes: u64_at(info, 120)?,
+        unsent_bytes: word(144)?,
+        least_round_trip_us: word(148)?,
+        segments_in: word(152)?,
+        segments_out: word(156)?,
+    })
 }
 
 /// Reads struct unix_diag_msg of a listening socket; nothing for one without a name.

@@ -8,6 +8,7 @@ from doctord.analyse.figures import mean
 from doctord.analyse.spells import held
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.ways import OF_CLIENTS, ways
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, at_most
 from doctord.diagnose.phrase import phrase
@@ -49,6 +50,7 @@ def network_retransmits(case: Case) -> Iterator[Claim]:
                  phrase("{:.0f} of {:.0f per s}", again, sent)),
             Sign("session", "wait_class = 'Network'", share * 100 if case.dbs else None, 5.0,
                  "{:.0f %} of database time waiting for the network or a replica", "sessions wait"),
+            *_of_clients(case),
             *_errors(case),
             *past(case, "retransmits"),
         ]
@@ -73,6 +75,16 @@ def _worst(tcp: pl.DataFrame) -> pl.DataFrame:
 def _network_share(case: Case) -> float:
     """Share of the time waiting for clients' networks or for replicas."""
     return sum(part.share for part in case.time.shares if part.wait_class == "Network" or part.event in REPLICA_EVENTS)
+
+
+def _of_clients(case: Case) -> list[Sign]:
+    """Whether it is the connections of the server's clients that lose them."""
+    return [
+        Sign("statistic", f"name = '{OF_CLIENTS}retransmits_per_s'", None if way.lost is None else way.lost * 100,
+             LOST_SHARE * 100, "{:.1f %} of those to the server's clients", "they are lost on the way to these",
+             "others lose them", subject=way.socket)
+        for way in ways(case)[:1]
+    ]  # fmt: skip
 
 
 def _errors(case: Case) -> list[Sign]:

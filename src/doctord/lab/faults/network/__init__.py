@@ -1,0 +1,1 @@
+"""Faults of the way between the server and its clients."""

@@ -1,0 +1,74 @@
+"""The lab's own network: the kernel's TCP meets its distance, and it is gone with its process."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from doctord.collect.linux import LinuxCollector
+from doctord.lab.binaries import find_binaries
+from doctord.lab.folder import private_folder
+from doctord.lab.server import PrivateServer, running_server
+from doctord.lab.template import provide_cluster
+from doctord.lab.way import EVERYWHERE, far_end
+
+ASK = """
+import psycopg, sys
+with psycopg.connect(sys.argv[1]) as session:
+    for _ in range(int(sys.argv[2])):
+        session.execute("select 1")
+"""
+
+pytestmark = pytest.mark.root
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PrivateServer]:
+    binaries = find_binaries(None)
+    with private_folder(keep=False) as home:
+        provide_cluster(binaries, 1, home / "data")
+        with running_server(binaries, home, home / "data", EVERYWHERE) as server:
+            yield server
+
+
+def test_a_long_way_is_measured_by_the_sampler(server: PrivateServer) -> None:
+    with far_end(server, delay_s=0.02) as far:
+        dsn = f"host={far.address} port={server.port} user=postgres dbname=pgbench"
+        asking = subprocess.Popen([*far.entrance, sys.executable, "-c", ASK, dsn, "60"])
+        sampler, rows = LinuxCollector(), list[dict[str, object]]()
+        for _ in range(3):
+            time.sleep(0.7)
+            rows += [row for batch in sampler.sample() for row in pa.record_batch(batch).to_pylist()]
+        assert asking.wait() == 0
+    told = {row["name"]: row["value"] for row in rows if row.get("entity") == f"0.0.0.0:{server.port}"}
+    assert told["tcp_clients.connections"] == 1
+    assert 40 <= float(str(told["tcp_clients.least_round_trip_ms"])) < 80
+    assert 0.5 < float(str(told["tcp_clients.travel_s_per_s"])) <= 1
+    assert told["tcp_clients.retransmits_per_s"] == 0
+
+
+def test_a_narrow_way_holds_results_up_and_what_is_lost_comes_again(server: PrivateServer) -> None:
+    fetch = "import psycopg, sys; psycopg.connect(sys.argv[1]).execute('select repeat(md5(random()::text), 12500)')"
+    seconds = []
+    for limits in ({}, {"bytes_per_s": 400_000}, {"lost": 0.05, "delay_s": 0.005}):
+        with far_end(server, **limits) as far:
+            dsn = f"host={far.address} port={server.port} user=postgres dbname=pgbench"
+            began = time.monotonic()
+            subprocess.run([*far.entrance, sys.executable, "-c", fetch, dsn], check=True)
+            seconds.append(time.monotonic() - began)
+    assert min(seconds[1:]) > seconds[0]
+    assert seconds[1] >= 1
+
+
+def test_nothing_is_left_of_it(server: PrivateServer) -> None:
+    before = set(Path("/sys/class/net").iterdir())
+    with far_end(server) as far:
+        assert set(Path("/sys/class/net").iterdir()) > before
+    assert set(Path("/sys/class/net").iterdir()) == before
+    with pytest.raises(OSError, match=r"."):
+        socket.create_connection((far.address, server.port), timeout=0.2)
