@@ -52,6 +52,7 @@ HOMEMADE = (
 # Options of other programs, as they stand in sentences.
 SENTENCES_OF = ("app/", "read/", "report/", "diagnose/", "lint/", "analyse/", "collect/", "lake/")
 OF_OTHERS = {
+    "--avail", "--vpm",  # lscss
     "--help", "--version", "--enable-dtrace", "--reload", "--governor", "--enable", "--human", "--pretty",
     "--single-transaction", "--containers", "--format", "--timestamps", "--progress", "--cpunodebind", "--membind",
     "--preferred", "--interleave",

@@ -45,7 +45,10 @@ def unused_indexes(server: PrivateServer, dose: Dose) -> Iterator[None]:
 
 @fault(cause=None)
 def used_indexes(server: PrivateServer, dose: Dose) -> Iterator[None]:
-    """The look-alike of unused_indexes: the same table and inserts, and each index is looked into now and then."""
+    """The look-alike of unused_indexes: the same table and inserts, and each index is looked into now and then.
+
+    What each insert pays for them is the same, and somebody needs them.
+    """
     _table(server)
     with (
         workload(server, seed=dose.seed, clients=1, script=_SEARCH),
