@@ -7,6 +7,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
+from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import TABLES
 from doctord.lake.place import LakePaths
@@ -76,3 +77,30 @@ def test_every_table_is_read_like_this(path: Path, table: str) -> None:
     read = rows_between(table, files(path, table), [], NOON - HOUR, NOON)
     assert read is not None
     assert read.equals(Lake(path).dataset(NOON - HOUR, NOON, {table: "1 = 1"}).frame(table))
+
+
+def test_what_lasts_is_what_sql_says_of_settings_and_of_what_was_not_measured(path: Path) -> None:
+    def setting(minute: int, value: str, line: int | None = None, db: str | None = None) -> Batch:
+        told = {"ts": micros(NOON + timedelta(minutes=minute)), "name": "work_mem", "value": value}
+        return rows("setting", [told | {"component": "postgresql", "db": db, "line": line}])
+
+    def event(minute: int, kind: str, subject: str) -> Batch:
+        return rows("event", [{"ts": micros(NOON + timedelta(minutes=minute)), "kind": kind, "subject": subject}])
+
+    with LakeWriter(path) as writer:
+        for told in (setting(1, "a", 3), setting(1, "b", 9), setting(1, "c", 4), setting(2, "d", db="x")):
+            writer.append(told)
+        writer.append(event(1, "not measured", "of before"))
+        writer.append(event(2, "recording", "lake"))
+        writer.append(event(2, "not measured", "of it"))
+    with LakeWriter(path) as writer:
+        for told in (setting(5, "e", db="x"), setting(6, "f", db="x"), setting(9, "g"), event(5, "restart", "server")):
+            writer.append(told)
+    lake = Lake(path)
+    for since, until, values in ((3, 4, "bd"), (3, 6, "bef"), (0, 1, "acb"), (6, 9, "fg")):
+        interval = (NOON + timedelta(minutes=since), NOON + timedelta(minutes=until))
+        read = lake.dataset(*interval)
+        queried = lake.dataset(*interval, {"setting": "1 = 1", "event": "1 = 1"})
+        assert read.frame("setting").equals(queried.frame("setting"))
+        assert read.frame("event").equals(queried.frame("event"))
+        assert "".join(read.frame("setting")["value"]) == values

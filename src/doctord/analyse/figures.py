@@ -32,40 +32,30 @@ class Statistic:
 
 def figures(dataset: Dataset, name: str) -> list[Statistic]:
     """The figures of that name in `statistic`, one per server, instance and entity, largest mean first."""
-    grouped = dataset.derived("statistic", _grouped)
-    start, count = grouped.where.get(name, (0, 0))
-    return [Statistic(**row | {"unit": row["unit"] or ""}) for row in grouped.rows[start : start + count].to_dicts()]
+    return [*dataset.derived("statistic", _by_name).get(name, ())]
 
 
-@dataclass(frozen=True, slots=True)
-class _Grouped:
-    """The figures of all names, one after the other, and where those of each begin, and how many they are."""
-
-    rows: pl.DataFrame
-    where: dict[str, tuple[int, int]]
-
-
-def _grouped(statistic: pl.DataFrame) -> _Grouped:
+def _by_name(statistic: pl.DataFrame) -> dict[str, list[Statistic]]:
     """All at once: a diagnosis asks for hundreds of names, and to look through all rows for each takes longer."""
     weight = pl.col("interval_s").fill_null(1.0)
     known = statistic.filter(pl.col("value").is_not_null() & pl.col("name").is_not_null())
     silence = _silence(known)
-    rows = (
+    grouped = (
         (known if silence.is_empty() else pl.concat([silence, known]))
         .group_by("db", "instance", "entity", "name", maintain_order=True)
         .agg(
             ((pl.col("value") * weight).sum() / weight.sum()).alias("mean"),
             pl.col("value").last().alias("last"),
             pl.col("value").max().alias("largest"),
-            pl.col("unit").last(),
+            pl.col("unit").last().fill_null(""),
             pl.col("interval_s").sum().alias("seconds"),
         )
-        .sort("name", "mean", descending=[False, True], maintain_order=True)
+        .sort("mean", descending=True, maintain_order=True)
     )
-    counts = rows.group_by("name", maintain_order=True).len()
-    ends = counts["len"].cum_sum().to_list()
-    lengths = zip(counts["name"].to_list(), ends, counts["len"].to_list(), strict=True)
-    return _Grouped(rows, {name: (end - length, length) for name, end, length in lengths})
+    found = dict[str, list[Statistic]]()
+    for figure in (Statistic(*row) for row in grouped.iter_rows()):
+        found.setdefault(figure.name, []).append(figure)
+    return found
 
 
 def _silence(statistic: pl.DataFrame) -> pl.DataFrame:

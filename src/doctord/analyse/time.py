@@ -234,7 +234,7 @@ def _by_event(rows: pl.DataFrame, seconds: pl.Expr) -> dict[Spent, float]:
 @lru_cache(maxsize=2)
 def processor_times(dataset: Dataset) -> dict[str | None, ProcessorTime]:
     """CPU and run queue of the sessions of each server whose sessions were sampled."""
-    active = active_sessions(dataset)
+    active = active_sessions(dataset).select("ts", "interval_s", "db", "pid", "wait_class", "event")
     looks = _looks(dataset)
     return {
         db: processor_time(dataset, db, active.filter(_of(db)), looks.filter(_of(db)))
@@ -256,7 +256,7 @@ def _looks(dataset: Dataset) -> pl.DataFrame:
 def _database_parts(dataset: Dataset) -> dict[Spent, float]:
     """Waits as sampled, less what was run queue of them; CPU and run queue as the kernel counted them, where it did."""
     parts = dict[Spent, float]()
-    active = active_sessions(dataset)
+    active = active_sessions(dataset).select("interval_s", "db", "wait_class", "event", "wait_kind")
     for db, processor in processor_times(dataset).items():
         waits = _by_event(active.filter(_of(db) & ~ON_CPU), pl.col("interval_s"))
         waited_s = sum(waits.values())

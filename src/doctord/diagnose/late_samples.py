@@ -19,15 +19,19 @@ def late_samples(case: Case) -> tuple[NotMeasured, ...]:
     """That sessions were sampled seldom: of what they waited for, less is known. Nothing where samples came in time."""
     dbs = case.dataset.frame("wait").filter(pl.sql_expr(SAMPLED) & pl.col("db").str.starts_with("postgresql:"))["db"]
     session = case.dataset.frame("session").select("db", "ts", "interval_s")
-    looks = session.filter(pl.col("db").is_in(dbs.unique(maintain_order=True).implode()))
-    apart = looks.group_by("db", "ts", maintain_order=True).agg(pl.col("interval_s").max())
-    means = apart.group_by("db", maintain_order=True).agg(pl.col("interval_s").mean()).sort("db", maintain_order=True)
+    means = ((db, _apart_s(session.filter(pl.col("db") == db))) for db in sorted({*dbs}))
     return tuple(
         NotMeasured(
             phrase("{}: what sessions did between samples", db),
             phrase("samples came {:.2f s} apart on average, where {:.1f s} was asked for", mean, PERIOD_S),
             HINT,
         )
-        for db, mean in means.iter_rows()
+        for db, mean in means
         if mean is not None and mean > LATE * PERIOD_S
     )
+
+
+def _apart_s(looks: pl.DataFrame) -> float | None:
+    """Seconds between the samples of a server's sessions, on average."""
+    mean = looks.group_by("ts", maintain_order=True).agg(pl.col("interval_s").max())["interval_s"].mean()
+    return mean if isinstance(mean, float) else None

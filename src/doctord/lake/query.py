@@ -132,7 +132,7 @@ class Lake:
         """
         names = dict.fromkeys(TABLES, "true") if where is None else where
         held = {name: part for name, part in self._snapshot(set(names), Interval(since, until)).items() if part.holds}
-        wanted_whole = [name for name in held if names[name] == "true" and name not in _LASTING]
+        wanted_whole = [name for name in held if names[name] == "true"]
         read = {name: rows_between(name, held[name].files, held[name].batches, since, until) for name in wanted_whole}
         found: dict[str, pa.Table | pl.DataFrame] = {name: rows for name, rows in read.items() if rows is not None}
         found |= self._asked({name: part for name, part in held.items() if name not in found}, names, since, until)

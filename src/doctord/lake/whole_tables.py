@@ -1,12 +1,13 @@
 """Tables as Polars reads them from sealed files: in a third of the time that SQL takes to hand millions of rows on.
 
-For tables that are wanted whole and have the columns of today. Files of before, conditions, and what lasts beyond its
-moment are for DuckDB (`doctord.lake.query`), and so is what cannot be read like this: it finds out which file it is.
+For tables that are wanted whole and have the columns of today. Files of before, and conditions, are for DuckDB
+(`doctord.lake.query`), and so is what cannot be read like this: it finds out which file it is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 import pyarrow as pa
@@ -19,7 +20,7 @@ from doctord.dataset.tables import OLD_WORDS, TABLES
 def rows_between(
     table: str, files: Sequence[Path], unsealed: Sequence[pa.RecordBatch], since: datetime, until: datetime
 ) -> pl.DataFrame | None:
-    """The rows whose interval ended after `since` and no later than `until`.
+    """The rows whose interval ended after `since` and no later than `until`; of what lasts, what held in that time.
 
     Args:
         table: Whose rows.
@@ -39,12 +40,38 @@ def rows_between(
     parts = [part.with_columns(datetimes().dt.replace_time_zone("UTC")) for part in read]
     if any(part.schema != schema for part in parts):
         return None
-    rows = pl.concat(parts)
-    inside = (pl.col("ts") > since) & (pl.col("ts") <= until)
-    if not rows.select(inside.all()).item():
-        rows = rows.filter(inside)
+    rows = _LASTING.get(table, _inside)(pl.concat(parts), since, until)
     # in one piece: how sums are rounded is then no matter of how many files there are
     return rows.with_columns(_in_words_of_today(table)).rechunk()
+
+
+def _inside(rows: pl.DataFrame, since: datetime, until: datetime) -> pl.DataFrame:
+    inside = (pl.col("ts") > since) & (pl.col("ts") <= until)
+    return rows if rows.select(inside.all()).item() else rows.filter(inside)
+
+
+def _settings(rows: pl.DataFrame, since: datetime, until: datetime) -> pl.DataFrame:
+    """Recorded when a recorder starts and when they change: the last word before an interval holds in it."""
+    name = ["host", "component", "db", "instance", "name"]
+    inside = _inside(rows, since, until)
+    before = rows.filter(pl.col("ts") <= since).sort("ts", "line", maintain_order=True)
+    last = before.unique(name, keep="last", maintain_order=True)
+    held = last.join(inside, on=name, how="anti", nulls_equal=True, maintain_order="left")
+    return pl.concat([held, inside]).sort("ts", *name, "line", nulls_last=True, maintain_order=True)
+
+
+def _events(rows: pl.DataFrame, since: datetime, until: datetime) -> pl.DataFrame:
+    """What could not be seen is told once by each recorder, and holds until the next one starts."""
+    rows = rows.filter(pl.col("ts") <= until)
+    began = rows.filter(pl.col("kind") == "recording")["ts"].max()
+    is_told = pl.col("kind") == "not measured"
+    return rows.filter((pl.col("ts") > since) | (is_told if began is None else is_told & (pl.col("ts") >= began)))
+
+
+_LASTING: Final[Mapping[str, Callable[[pl.DataFrame, datetime, datetime], pl.DataFrame]]] = {
+    "setting": _settings,
+    "event": _events,
+}
 
 
 def _unsealed(batches: Sequence[pa.RecordBatch]) -> Iterator[pl.DataFrame]:

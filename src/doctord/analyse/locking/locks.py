@@ -214,7 +214,7 @@ def _trees(dataset: Dataset) -> pl.DataFrame:
     if waiting.is_empty():
         return waiting
     session = dataset.frame("session")
-    gate = waiting[_gates(waiting)]
+    gate = waiting.select("blocker_sid", *WAIT)[_gates(waiting)]
     behind = (
         waiting.with_columns(root=gate["blocker_sid"], **{f"gate_{column}": gate[column] for column in WAIT})
         .group_by("moment", "root", *WAIT, *(f"gate_{column}" for column in WAIT), maintain_order=True)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import polars as pl
@@ -39,6 +40,7 @@ class Statement:
     gets_per_s: float | None = None
 
 
+@lru_cache(maxsize=2)  # causes ask for them, and so does who holds the time
 def statements(dataset: Dataset) -> list[Statement]:
     """Statements that took part of the database time, largest share first."""
     model = time_model(dataset)

@@ -25,7 +25,7 @@ def of_kind(case: Case, *kinds: str, why: Words = "") -> list[Evidence]:
     if case.active.is_empty():
         return waited(case, *events, why=why)
     share = case.time.kind_share(*kinds)
-    took_part = case.active.filter(pl.col("event").is_in(events))["sid"].n_unique()
+    took_part = case.active.select("event", "sid").filter(pl.col("event").is_in(events))["sid"].n_unique()
     return [
         Evidence(
             "session",

@@ -5,7 +5,7 @@ from typing import Any
 from doctord.app.diagnose import Examination
 from doctord.report import wording
 from doctord.report.diagnosis import document as documents
-from doctord.report.diagnosis import html, terminal
+from doctord.report.diagnosis import terminal
 
 
 def document(found: Examination) -> dict[str, Any]:
@@ -20,6 +20,8 @@ def render(found: Examination) -> str:
 
 def page(found: Examination) -> str:
     """The same as one HTML file, with plots of the evidence."""
+    from doctord.report.diagnosis import html  # noqa: PLC0415 - its templates take long to import, and few want a page
+
     return html.render(found.diagnosis, found.seen.dataset, [other.diagnosis for other in found.others])
 
 

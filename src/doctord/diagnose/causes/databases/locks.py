@@ -299,7 +299,7 @@ def _round_trips(roots: list[Blocker]) -> list[Evidence]:
 
 def _waiting_statements(case: Case) -> list[Evidence]:
     """The statements that waited longest, where waits were sampled."""
-    waiting = case.active.filter(pl.col("event").is_in(case.time.events_of(ROW)) & pl.col("statement_id").is_not_null())
+    waiting = _row_waits(case)
     spent = (
         waiting.group_by("statement_id", maintain_order=True)
         .agg(pl.col("interval_s").sum())
@@ -389,12 +389,18 @@ def _gate(case: Case, gate: Gate) -> Evidence:
     )  # fmt: skip
 
 
+def _row_waits(case: Case) -> pl.DataFrame:
+    """Samples of statements that wait for rows: statement_id, interval_s."""
+    is_row = pl.col("event").is_in(case.time.events_of(ROW)) & pl.col("statement_id").is_not_null()
+    return case.active.select("event", "statement_id", "interval_s").filter(is_row)
+
+
 def _inserting(case: Case) -> list[Evidence]:
     """Inserts that wait for another transaction: new rows are locked by nobody, so that it is a key that they wait for.
 
     Source: PostgreSQL documentation, "Row-Level Locks" (FOR KEY SHARE), and "Index Uniqueness Checks".
     """
-    waiting = case.active.filter(pl.col("event").is_in(case.time.events_of(ROW)) & pl.col("statement_id").is_not_null())
+    waiting = _row_waits(case)
     spent = waiting.group_by("statement_id", maintain_order=True).agg(pl.col("interval_s").sum())
     texts = {one: (case.statement_text(one) or "").lstrip().lower() for one in spent["statement_id"]}
     seconds = sum(s for one, s in spent.iter_rows() if texts[one].startswith("insert"))
@@ -410,7 +416,7 @@ def _inserting(case: Case) -> list[Evidence]:
 
 def _short_waits(case: Case) -> list[Evidence]:
     events = case.time.events_of(ROW)
-    longest = case.active.filter(pl.col("event").is_in(events))["in_state_s"].max()
+    longest = case.active.select("event", "in_state_s").filter(pl.col("event").is_in(events))["in_state_s"].max()
     if not isinstance(longest, float) or longest >= SHORT_WAIT_S:
         return []
     return [

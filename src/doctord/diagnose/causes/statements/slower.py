@@ -77,11 +77,15 @@ def statement_slower_than_before(case: Case) -> Iterator[Claim]:
 
 def _past(case: Case, one: Statement) -> Past | None:
     """Its past at the first reading that told one: later ones hold part of the time that is looked at."""
-    told = case.dataset.frame("statistic").filter(
-        (pl.col("db") == one.db) & (pl.col("entity") == one.statement_id) & pl.col("name").is_in(PAST)
+    told = case.dataset.derived("statistic", _told_of_past).filter(
+        (pl.col("db") == one.db) & (pl.col("entity") == one.statement_id)
     )
     first = dict(told.filter(pl.col("ts") == pl.col("ts").min()).select("name", "value").rows())
     return Past(*(first[name] for name in PAST)) if first else None
+
+
+def _told_of_past(statistic: pl.DataFrame) -> pl.DataFrame:
+    return statistic.filter(pl.col("name").is_in(PAST))
 
 
 def _is_slower(one: Statement, past: Past) -> bool:
