@@ -1,0 +1,97 @@
+"""A neighbour in the server's control group: one that takes its memory, and one that only reads."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import LiteralString
+
+from doctord.lab.dose import Dose
+from doctord.lab.fault import fault
+from doctord.lab.processes import running
+from doctord.lab.server import PrivateServer, its_group
+from doctord.lab.workload import workload
+
+# All that neighbour and server may have together; the data files take 164 MiB, the server's processes some 50.
+_LIMIT_MIB = 512
+# Much more than what the server leaves of the group: the page cache is full of it all the time.
+_FILE_MIB = 768
+# Should the group run out of memory after all, the neighbour has to go, and not the server.
+_FIRST_TO_GO = "from pathlib import Path; Path('/proc/self/oom_score_adj').write_text('1000')\n"
+_TAKE = """
+import sys, time
+held = [b"x" * (1 << 20) for _ in range(int(sys.argv[1]))]
+time.sleep(86400)
+"""
+_READ = """
+import sys, time
+while True:
+    with open(sys.argv[1], "rb", buffering=0) as file:
+        while file.read(1 << 20):
+            time.sleep(0.02)
+"""
+# With a pause, so that the CPUs are not full while all is cached.
+_SCRIPT = """
+\\set first random(1, 998000)
+select sum(abalance) from pgbench_accounts where aid between :first and :first + 2000;
+\\sleep 5 ms
+"""
+# The table, and with it its index.
+_READ_ALL: tuple[LiteralString, ...] = (
+    "select count(abalance) from pgbench_accounts",
+    "set enable_seqscan to off; select count(abalance) from pgbench_accounts where aid > 0",
+)
+_SMALL = {"shared_buffers": "16MB"}
+
+
+@fault(cause="cgroup_memory_limit", controller="memory", settings=_SMALL, warm_up_s=4.0)
+def neighbour_takes_memory(server: PrivateServer, dose: Dose) -> Iterator[None]:
+    """A program in the server's own control group takes most of the group's 512 MiB.
+
+    As in a pod or a slice that a batch job shares with the database. The buffer pool is small, and the data files were
+    in the page cache: the kernel drops them for the neighbour. Page cache counts against the group (kernel
+    documentation, "Control Group v2", Memory), and reclaim begins when a charge meets the limit of the group, however
+    much the host has: so the limit is the cause, and the neighbour is why it is met. `neighbour_reads_files` is one
+    that fills the group as well, and takes nothing that is in use.
+
+    Seen, on a machine that others had filled: 35,000 failures of the limit a second, a third of the time in reads from
+    the disk, 25 % of the data files cached; nobody was killed.
+    """
+    with _cached(server, dose):
+        taken = str(dose.of(360, 400, 430))
+        with _neighbour(server, _TAKE, taken):
+            yield
+
+
+@fault(cause=None, controller="memory", settings=_SMALL, warm_up_s=10.0)
+def neighbour_reads_files(server: PrivateServer, dose: Dose) -> Iterator[None]:
+    """The look-alike of neighbour_takes_memory: a program in the server's group reads a large file, over and over.
+
+    The group is at its limit all the time, and fails to get memory many times a second. What the kernel drops for it is
+    the file that was read last: pages that are read once do not push out those in use. There is nothing to be found.
+    """
+    path = server.folder / "archive"
+    with path.open("wb", buffering=0) as file:
+        for _ in range(_FILE_MIB):
+            file.write(b"x" * (1 << 20))
+    server.forget(server.folder)
+    with _cached(server, dose), _neighbour(server, _READ, str(path)):
+        yield
+
+
+@contextmanager
+def _cached(server: PrivateServer, dose: Dose) -> Iterator[None]:
+    """A group with a limit, the data files in its page cache, and sessions that add up a few of their rows."""
+    server.evict()
+    its_group(server).limit_memory(_LIMIT_MIB << 20)
+    for statement in _READ_ALL:  # in the group: pages count against the group of who touches them first
+        server.execute(statement)
+    with workload(server, seed=dose.seed, clients=4, script=_SCRIPT):
+        yield
+
+
+@contextmanager
+def _neighbour(server: PrivateServer, program: str, argument: str) -> Iterator[None]:
+    """A program in the server's group."""
+    command = [*its_group(server).entrance, sys.executable, "-c", _FIRST_TO_GO + program, argument]
+    with running(command, server.folder / "neighbour.log"):
+        yield
