@@ -56,6 +56,14 @@ pub fn system_calls(events: &mut Events, error: &str) {
     );
 }
 
+pub fn translation(events: &mut Events, error: &str) {
+    events.not_measured(
+        "what address translation costs database processes",
+        error,
+        "run as root, or grant CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8) and CAP_SYS_PTRACE",
+    );
+}
+
 /// Whether a process has CAP_SYS_PTRACE, by its /proc/PID/status.
 fn may_trace(status: &str) -> bool {
     const CAP_SYS_PTRACE: u32 = 19;

@@ -1,4 +1,5 @@
-//! A closer look at processes that give reason for it, over one interval in ten: moves between CPUs, and system calls.
+//! A closer look at processes that give reason for it, over one interval in ten or twenty: moves between CPUs, system calls, and
+//! what address translation costs.
 //!
 //! Reading either all the time would cost the sampler, or the host, more than the figures are worth.
 
@@ -9,6 +10,7 @@ use std::path::Path;
 use super::command;
 use super::microstates::Microstates;
 use super::system_calls::{SystemCalls, Tracepoint};
+use super::translation::{Counters, Translation, Walks, walks_here};
 use crate::host::text::value;
 
 /// Intervals from one look at a process to the next, and from one count of calls to the next.
@@ -25,6 +27,9 @@ const THREADS_AT_MOST: u64 = 32;
 /// Processes whose calls are counted at the same time.
 const COUNTED_AT_MOST: u64 = 8;
 
+/// What a database's process has to use of a CPU for the cost of its address translation to matter.
+const TRANSLATING_PCT: f64 = 10.0;
+
 /// Whose system calls may be counted, over all processes: while one process' are, everybody's take longer, so that those of all who
 /// give reason for it are counted over the same interval.
 #[derive(Default)]
@@ -34,17 +39,62 @@ pub struct Closely {
     sample: u64,
     counted: Option<u64>,
     counting: u64,
+    /// Processes whose address translation is counted from this sample on.
+    translating: u64,
+    counters: Processor,
+}
+
+/// What is known of the processor's counters.
+#[derive(Default)]
+enum Processor {
+    #[default]
+    NotAsked,
+    Counts(Option<Walks>),
+    /// It has none, or not for this machine, as most virtual ones.
+    CountsNothing,
+    Refused(String),
 }
 
 impl Closely {
     pub fn begin_sample(&mut self) {
         self.sample += 1;
         self.counting = 0;
+        self.translating = 0;
     }
 
     /// Why system calls cannot be counted, once that was tried.
     pub fn refused(&self) -> Option<&str> {
         self.tracepoint.as_ref()?.as_ref().err().map(String::as_str)
+    }
+
+    /// Why the processor's counters cannot be read although it may have some, once that was tried.
+    pub fn counters_refused(&self) -> Option<&str> {
+        match &self.counters {
+            Processor::Refused(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn translation(&mut self, folder: &Path, threads: u64) -> Option<Counters> {
+        if threads > THREADS_AT_MOST || self.translating >= COUNTED_AT_MOST {
+            return None;
+        }
+        if matches!(self.counters, Processor::NotAsked) {
+            self.counters = Processor::Counts(folder.parent().and_then(walks_here));
+        }
+        let Processor::Counts(walks) = self.counters else {
+            return None;
+        };
+        match Counters::open(walks, numbers_of_threads(folder).into_iter()) {
+            Ok(counters) => {
+                self.translating += 1;
+                Some(counters)
+            }
+            Err(error) => {
+                self.counters = without_counters(&error, self.counters.walks());
+                None
+            }
+        }
     }
 
     /// Whether a count of system calls began with this sample.
@@ -82,10 +132,29 @@ impl Closely {
     }
 }
 
+impl Processor {
+    fn walks(&self) -> Option<Walks> {
+        match self {
+            Self::Counts(walks) => *walks,
+            _ => None,
+        }
+    }
+}
+
+/// What an error tells of the processor's counters: a process that has just ended tells nothing.
+fn without_counters(error: &io::Error, walks: Option<Walks>) -> Processor {
+    match error.raw_os_error() {
+        Some(libc::ESRCH) => Processor::Counts(walks),
+        Some(libc::EACCES | libc::EPERM) => Processor::Refused(error.to_string()),
+        _ => Processor::CountsNothing,
+    }
+}
+
 /// What was read of a process when its look began.
 pub struct CloserLook {
     moves: Option<u64>,
     calls: Option<SystemCalls>,
+    translation: Option<Counters>,
 }
 
 /// What a process did over the interval of its look; nothing where there was none.
@@ -93,6 +162,7 @@ pub struct CloserLook {
 pub struct Found {
     pub moves: Option<u64>,
     pub calls: Option<u64>,
+    pub translation: Option<Translation>,
 }
 
 /// How often a process is looked at.
@@ -100,6 +170,7 @@ pub struct Found {
 pub struct Looks {
     now: Option<CloserLook>,
     began: Option<u64>,
+    translated: Option<u64>,
 }
 
 impl Looks {
@@ -112,7 +183,12 @@ impl Looks {
             .moves
             .and_then(|before| moves(folder, threads)?.checked_sub(before));
         let calls = look.calls.as_mut().and_then(|calls| calls.read().ok());
-        Found { moves, calls }
+        let translation = look.translation.as_mut().and_then(Counters::read);
+        Found {
+            moves,
+            calls,
+            translation,
+        }
     }
 
     /// Begins one where the last interval gives reason for it, and the last look is long enough ago.
@@ -126,7 +202,13 @@ impl Looks {
         let is_due = used >= least && self.began.is_none_or(|began| sighting >= began + EVERY);
         let system = process.states.system.unwrap_or(0.0);
         let is_in_kernel = !process.is_kernels && system >= SYSTEM_PCT && system >= SYSTEM_SHARE * used;
+        let translates = command::is_database(process.command)
+            && used >= TRANSLATING_PCT
+            && self.translated.is_none_or(|began| sighting >= began + EVERY_COUNT);
         let look = CloserLook {
+            translation: translates
+                .then(|| closely.translation(process.folder, process.threads))
+                .flatten(),
             moves: is_due.then(|| moves(process.folder, process.threads)).flatten(),
             calls: is_in_kernel
                 .then(|| closely.system_calls(process.folder, process.threads))
@@ -135,7 +217,11 @@ impl Looks {
         if is_due {
             self.began = Some(sighting);
         }
-        self.now = (look.moves.is_some() || look.calls.is_some()).then_some(look);
+        if look.translation.is_some() {
+            self.translated = Some(sighting);
+        }
+        let has_begun = look.moves.is_some() || look.calls.is_some() || look.translation.is_some();
+        self.now = has_begun.then_some(look);
     }
 }
 
@@ -266,5 +352,20 @@ mod tests {
     fn a_process_that_has_ended_has_moved_nowhere() {
         assert_eq!(moves(Path::new("/nowhere"), 1), None);
         assert_eq!(moves(Path::new("/nowhere"), 2), None);
+    }
+
+    #[test]
+    fn a_processor_without_counters_is_not_asked_again_and_a_refusal_is_told() {
+        let of = |code| without_counters(&io::Error::from_raw_os_error(code), None);
+        assert!(matches!(of(libc::ENOENT), Processor::CountsNothing));
+        assert!(matches!(of(libc::EOPNOTSUPP), Processor::CountsNothing));
+        assert!(matches!(of(libc::EACCES), Processor::Refused(_)));
+        assert!(matches!(of(libc::ESRCH), Processor::Counts(None)));
+        let closely = Closely {
+            counters: of(libc::EPERM),
+            ..Closely::default()
+        };
+        assert!(closely.counters_refused().is_some());
+        assert!(Closely::default().counters_refused().is_none());
     }
 }

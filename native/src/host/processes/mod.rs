@@ -9,6 +9,7 @@ mod short_lived;
 pub mod stat;
 pub mod system_calls;
 mod taskstats;
+mod translation;
 mod unit;
 mod users;
 
@@ -24,11 +25,12 @@ use self::process::{Look, Process, REST, Reader};
 use self::short_lived::{ShortLived, entity, of};
 use self::stat::Schedstat;
 use self::taskstats::{About, Stats, Taskstats};
+use self::translation::Translation;
 use self::users::Users;
 use crate::batch::Batch;
 use crate::host::events::Events;
 use crate::host::files::{Budget, Kept};
-use crate::host::interval::{Interval, Moment};
+use crate::host::interval::{Interval, Moment, percent};
 use crate::host::not_measured;
 use crate::host::statistics::Statistics;
 use crate::host::text::{number, value};
@@ -76,6 +78,8 @@ pub struct Processes {
     involuntary: Option<u64>,
     /// Of this sample, with their time in the kernel.
     suspects: Vec<(f64, u32, Microstates)>,
+    /// What address translation cost over this interval, of those that were counted.
+    translations: Vec<(String, Translation)>,
 }
 
 /// Of the samples in which memory is told, the first: by the second it is known who starts others.
@@ -137,6 +141,7 @@ impl Processes {
             previous_boot_ns: None,
             involuntary: None,
             suspects: Vec::new(),
+            translations: Vec::new(),
         })
     }
 
@@ -178,6 +183,7 @@ impl Processes {
             }
         }
         self.add_parents(interval, statistics);
+        self.add_translations(interval, statistics);
         self.look_closer();
         self.previous_boot_ns = Some(self.reader.boot_ns);
         if std::mem::take(&mut self.reader.io_refused) {
@@ -185,6 +191,9 @@ impl Processes {
         }
         if let Some(error) = self.reader.closely.refused() {
             not_measured::system_calls(events, error);
+        }
+        if let Some(error) = self.reader.closely.counters_refused() {
+            not_measured::translation(events, error);
         }
         self.involuntary
     }
@@ -329,6 +338,10 @@ impl Processes {
                 &states,
                 &found,
             );
+            if let Some(translation) = found.translation {
+                let entity = entity(&process.identity.command, process.pid);
+                self.translations.push((entity, translation));
+            }
             if seen.look == Look::Active {
                 self.suspects.push((states.system.unwrap_or(0.0), process.pid, states));
             }
@@ -355,6 +368,22 @@ impl Processes {
             for (key, name) in SIZES {
                 if let Some(kib) = value(&status, key) {
                     statistics.gauge(interval, of(&entity, name, "bytes"), (kib * 1024) as f64);
+                }
+            }
+        }
+    }
+
+    fn add_translations(&mut self, interval: &Interval, statistics: &mut Statistics) {
+        for (entity, counted) in self.translations.drain(..) {
+            if let Some(pct) = counted.walk_pct() {
+                statistics.gauge(interval, of(&entity, "process.dtlb_walk_pct", "pct"), percent(pct));
+            }
+            for (name, count) in [
+                ("process.cycles_per_s", Some(counted.cycles)),
+                ("process.dtlb_misses_per_s", counted.misses),
+            ] {
+                if let Some(rate) = count.and_then(|count| interval.rate(count)) {
+                    statistics.rate(interval, of(&entity, name, "per_s"), rate);
                 }
             }
         }

@@ -1,4 +1,4 @@
-"""Address translation: the time it takes, the faults behind it, and what pages of another size would need.
+"""Address translation: the time it takes, by CPU or by process, the faults behind it, and what other pages would need.
 
 A processor keeps the translations it used last in a buffer (TLB). On SPARC what misses there is looked for in a table
 in memory (TSB), and what misses there too costs a search by the kernel.
@@ -15,6 +15,7 @@ from doctord.analyse.sizing.tlb import TSB_ENTRY_BYTES
 from doctord.dataset.dataset import Dataset
 
 SHARES = ("itlb_pct", "itsb_pct", "dtlb_pct", "dtsb_pct")
+WALKS, CYCLES, MISSES = "process.dtlb_walk_pct", "process.cycles_per_s", "process.dtlb_misses_per_s"
 # Counters of faults since boot: those served from memory, and those that needed I/O.
 COUNTERS = (
     ("vmstat.minor (as) faults", "vmstat.major faults"),
@@ -30,6 +31,20 @@ class Translation:
     page_bytes: int | None
     data_pct: float
     code_pct: float
+
+
+@dataclass(frozen=True, slots=True)
+class Walker:
+    """A process whose walks through page tables the processor counted (Linux), means over the intervals of that.
+
+    `walk_pct` is the share of its cycles with a walk going on: an upper bound of what it loses, since the processor
+    goes on with other work meanwhile. Null where the processor counts misses only.
+    """
+
+    entity: str
+    walk_pct: float | None
+    cycles_per_s: float
+    misses_per_s: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +94,24 @@ def by_page(dataset: Dataset) -> list[Translation]:
     )
     found = [Translation(*row) for row in grouped.iter_rows()]
     return sorted(found, key=lambda part: -(part.data_pct + part.code_pct))
+
+
+def walkers(dataset: Dataset) -> list[Walker]:
+    """The processes of databases that the processor's counters tell of, that with most cycles in walks first."""
+    told = {name: {one.entity: one.mean for one in figures.figures(dataset, name)} for name in (WALKS, MISSES)}
+    found = [
+        Walker(one.entity, told[WALKS].get(one.entity), one.mean, told[MISSES].get(one.entity))
+        for one in figures.figures(dataset, CYCLES)
+        if one.entity
+    ]
+    return sorted(found, key=lambda one: -(one.walk_pct or 0.0) * one.cycles_per_s)
+
+
+def walk_share(dataset: Dataset) -> float | None:
+    """Share (0 to 1) of the cycles of these processes with a walk going on; null where none is told."""
+    told = [(one.walk_pct, one.cycles_per_s) for one in walkers(dataset) if one.walk_pct is not None]
+    cycles = sum(per_s for _, per_s in told)
+    return sum(pct * per_s for pct, per_s in told) / cycles / 100 if cycles else None
 
 
 def faults(dataset: Dataset) -> list[Faults]:

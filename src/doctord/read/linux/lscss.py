@@ -1,4 +1,4 @@
-"""lscss of Linux on IBM Z (s390-tools), with any of -s -u -a --avail --vpm: the subchannels and the devices on them.
+"""lscss of Linux on IBM Z (s390-tools), with any of -s -u -a, also with Avail. and VPM: subchannels and their devices.
 
 `setting`, component `subchannel`, by the device: `BUS-ID.devtype`, `.cutype`, `.use` (yes, no), `.chpids`. `statistic`,
 component `kernel`, a reading: `lscss.dasds`, how many DASDs (ECKD) are in use. Volumes and their aliases (PAV) are

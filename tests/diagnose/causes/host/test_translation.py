@@ -40,6 +40,49 @@ def test_the_pages_in_which_it_is_spent_and_those_that_would_do() -> None:
     assert "24.0 GiB in pages of 4.0 MiB: 6,144 translations" in figures
 
 
+# Linux, by the processor's counters: figures as the sampler stores them. They were never seen on real hardware.
+BACKEND, OTHER = "postgres: client backend (pid 1000)", "postgres: client backend (pid 1001)"
+WORKING = {("CPU", "CPU"): 1.8, ("User I/O", "DataFileRead"): 0.2}
+
+
+def walking(pct: float | None, other_pct: float | None = None, **changes: Any) -> dict[str, Finding]:
+    """Of a server whose busiest processes have such a share of their cycles in walks; the other has a third as many."""
+    kernel: dict[tuple[str | None, str], float] = {
+        (BACKEND, "process.cycles_per_s"): 3e9, (OTHER, "process.cycles_per_s"): 1e9,
+        (BACKEND, "process.dtlb_misses_per_s"): 4e6,
+    }  # fmt: skip
+    for entity, share in ((BACKEND, pct), (OTHER, pct if other_pct is None else other_pct)):
+        if share is not None:
+            kernel[entity, "process.dtlb_walk_pct"] = share
+    return found(host(time=WORKING, kernel=kernel | changes.pop("kernel", {}), **changes))
+
+
+def test_cycles_in_walks_of_a_databases_processes() -> None:
+    finding = walking(30.0)["translation_misses"]
+    assert said(finding.title) == "The database spends up to 30 % of its cycles on translating addresses"
+    assert (finding.impact.known, finding.impact.share) == ("at_most", pytest.approx(0.27, abs=0.03))
+    assert said(finding.for_[1].figure) == f"{BACKEND}: 30 % of its cycles"
+    assert said(finding.for_[1].why) == "4,000,000 misses per s"
+    assert not finding.against
+
+
+@pytest.mark.parametrize(
+    ("pct", "other_pct", "is_much"), [(19.9, None, False), (20.0, None, True), (24.0, 4.0, False), (None, None, False)]
+)
+def test_a_fifth_of_the_cycles_of_all_that_were_counted(pct: float | None, other_pct: float, *, is_much: bool) -> None:
+    assert ("translation_misses" in walking(pct, other_pct)) is is_much
+
+
+def test_huge_pages_that_are_there_already_speak_against_it() -> None:
+    huge = {
+        ("1000 shared memory", f"smaps.{name}_bytes"): size
+        for name, size in (("size", 8e9), ("resident", 8e9), ("huge", 8e9))
+    }
+    finding = walking(30.0, kernel=huge)["translation_misses"]
+    assert "shared memory in huge pages" in said(finding.against[0].figure)
+    assert finding.confidence == 0.6
+
+
 def test_all_cpus_together_count_once() -> None:
     assert translation.share(dataset_of_sample("trapstat.t.txt")) == pytest.approx(0.233)
 

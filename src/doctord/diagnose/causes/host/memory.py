@@ -42,7 +42,7 @@ SMALL_PAGE_BYTES = 4096
 TRANSLATION_SHARE = 0.2
 UNKNOWN_TRANSLATION = NotMeasured(
     "how much time address translation takes",
-    "no counters of the processor are read; a virtual machine seldom has them",
+    "no counters of the processor were read; a virtual machine seldom has them",
     "perf stat -e cycles,dTLB-load-misses,dtlb_load_misses.walk_active -p PID, where the processor counts them",
 )
 READS = ("DataFileRead", "DataFilePrefetch", "BufFileRead", "BuffileRead")
@@ -151,12 +151,18 @@ def huge_pages_unused(case: Case) -> Iterator[Claim]:
     used = pool - (case.mean("memory", "huge_pages_free") or 0.0)
     if used > 0 or tables < min(PAGE_TABLES_BYTES, PAGE_TABLES_SHARE * total):
         return
-    translating = translation.share(case.dataset)
+    by_cpu, by_process = translation.share(case.dataset), translation.walk_share(case.dataset)
+    translating = by_process if by_cpu is None else by_cpu
+    told = (
+        ("translation", "page_bytes is not null")
+        if by_process is None
+        else ("statistic", f"name = '{translation.WALKS}'")
+    )
     lost = None if translating is None else translating * case.time.share("CPU")
     full = translation.page_table_bytes(1, shared)
     for_, against = weigh(
         [
-            Sign("translation", "page_bytes is not null", None if translating is None else translating * 100,
+            Sign(*told, None if translating is None else translating * 100,
                  TRANSLATION_SHARE * 100, "{:.0f %} of CPU time in address translation", "larger pages pay",
                  "the processor copes"),
         ]

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from doctord.analyse.host import translation
-from doctord.analyse.host.translation import Faults, Translation
+from doctord.analyse.host.mappings import SHARED, mappings
+from doctord.analyse.host.translation import Faults, Translation, Walker
 from doctord.analyse.sizing.tlb import TSB_ENTRY_BYTES
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, at_most
 from doctord.diagnose.phrase import phrase
 
 # From here on the investigator of 2008 revisited page sizes; below it other costs are larger.
@@ -25,19 +26,26 @@ DEFAULT_TSB_BYTES = 8192
 def translation_misses(case: Case) -> Iterator[Claim]:
     """The CPUs spend much of their time on translating addresses: the pages are too small for the memory in use.
 
-    Looks like: a fifth of the time and more in misses of the translation buffers (TLB, TSB), mostly of data.
+    Looks like: a fifth of the time and more in misses of the translation buffers (TLB, TSB), mostly of data; on Linux a
+        fifth of the cycles of the database's busiest processes with a walk through the page tables going on.
     Hurts because: each access to memory that is not covered waits for one or several others; it counts as time on CPU,
         so that no wait shows it.
-    Speaks for it: time in misses by trapstat -t or -T, and the page sizes in which it is spent.
-    Speaks against it: less than a fifth of the time; misses in large pages already.
+    Speaks for it: time in misses by trapstat -t or -T, and the page sizes in which it is spent; cycles in walks and
+        misses of each process by the processor's counters.
+    Speaks against it: less than a fifth of the time; misses in large pages already. Cycles in walks are an upper bound:
+        the processor goes on with other work meanwhile.
     Remedy: Larger pages where the misses are: for shared memory huge pages for all of it (Linux) or intimate shared
         memory in 4 MB and larger (Solaris); for private memory the heap's page size (ppgsz, _realfree_heap_pagesize).
         Translations needed are memory / page size, 16 bytes each in a TSB: 12 GB in 4 MB pages need 3072, or 48 KB, of
         which the default of 8 KB holds 512; 16 GB in 8 KB pages need 2 million.
-    Verify: trapstat -T again: time in misses under a tenth, and in the larger pages; the same work takes less CPU.
-    Source: K. Manoharan, notes on Oracle on Solaris, 2008: 20 % or more of time in TLB and TSB misses.
+    Verify: trapstat -T again, or perf stat -e cycles,dtlb_load_misses.walk_active -p PID: time in misses under a tenth,
+        and in the larger pages; the same work takes less CPU.
+    Source: K. Manoharan, notes on Oracle on Solaris, 2008: 20 % or more of time in TLB and TSB misses; Intel, event
+        lists (perfmon), DTLB_LOAD_MISSES.WALK_ACTIVE.
     """
     lost = translation.share(case.dataset)
+    if lost is None:
+        yield from _walks(case)
     if lost is None or lost < MISSES_SHARE:
         return
     impact = lost * case.time.share("CPU")
@@ -52,6 +60,43 @@ def translation_misses(case: Case) -> Iterator[Claim]:
             *_sizes(case),
         ],
     )  # fmt: skip
+
+
+def _walks(case: Case) -> Iterator[Claim]:
+    """The same by the processor's counters, for the database's processes."""
+    lost = translation.walk_share(case.dataset)
+    if lost is None or lost < MISSES_SHARE:
+        return
+    share, against = lost * case.time.share("CPU"), _in_huge_pages(case)
+    yield Claim(
+        phrase("The database spends up to {:share} of its cycles on translating addresses", lost),
+        impact=at_most(share) if case.worth_saying(share) else case.unfelt,
+        confidence=0.6 if against else 0.85,
+        for_=[
+            Evidence("statistic", f"name = '{translation.WALKS}'", phrase("{:share} of the cycles in walks", lost),
+                     phrase("{:share}", MISSES_SHARE), "no buffer holds these translations", "at_least"),
+            *(_of_walker(one) for one in translation.walkers(case.dataset)[:3] if one.walk_pct is not None),
+        ],
+        against=against,
+    )  # fmt: skip
+
+
+def _of_walker(one: Walker) -> Evidence:
+    misses = "" if one.misses_per_s is None else phrase("{:,.0f} misses per s", one.misses_per_s)
+    figure = phrase("{}: {:.0f %} of its cycles", one.entity, one.walk_pct)
+    return Evidence("statistic", f"entity = '{one.entity}'", figure, "", misses)
+
+
+def _in_huge_pages(case: Case) -> list[Evidence]:
+    """Shared memory that is in huge pages already: then the walks are for other memory."""
+    return [
+        Evidence("statistic", f"name = 'smaps.huge_bytes' and entity = '{one.pid} {SHARED}'",
+                 phrase("{:bytes} of {:bytes} shared memory in huge pages (pid {})",
+                        one.huge_bytes, one.size_bytes, one.pid), "",
+                 "its pages are large already: look at private memory")
+        for one in mappings(case.dataset, SHARED)
+        if one.size_bytes and one.huge_bytes >= one.size_bytes / 2
+    ][:1]  # fmt: skip
 
 
 @cause()
