@@ -64,6 +64,8 @@ def test_each_required_fault_expects_its_cause() -> None:
         "packets_lost": "network_retransmits",
         "narrow_way": "network_narrow",
         "good_way": None,
+        "wide_values_fetched_for_each_row": "wide_values_fetched",
+        "lines_scanned": None,
         "advisory_lock_brief": None,
         "autovacuum_at_work": None,
         "autovacuum_gives_way": None,

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from doctord.lab.fault import all_faults
-from doctord.lab.figures import answer, log_lines, login_s, statement_ms
+from doctord.lab.figures import answer, far_latency_ms, log_lines, login_s, statement_ms
 from doctord.lab.run import run
 from doctord.lab.server import PrivateServer
 
@@ -16,6 +16,20 @@ def test_lines_of_the_log_are_counted(tmp_path: Path) -> None:
     (tmp_path / "postgresql.log").write_text("LOG:  ready\nFATAL:  too many clients\nFATAL:  the same\n")
     server = cast("PrivateServer", SimpleNamespace(folder=tmp_path))
     assert log_lines("FATAL:")(server) == 2
+
+
+def test_the_far_end_is_as_late_as_its_last_transaction_and_before_the_first_as_long_as_it_lasts(
+    tmp_path: Path,
+) -> None:
+    server = cast("PrivateServer", SimpleNamespace(folder=tmp_path))
+    assert far_latency_ms(server) is None
+    report = tmp_path / "far-1" / "report.txt"
+    report.parent.mkdir()
+    line = "progress: 1763900000.5 s, {} tps, lat {} ms stddev 0.0, 0 failed\n"
+    report.write_text(line.format("0.0", "0.000") * 3)
+    assert far_latency_ms(server) == 3000
+    report.write_text(line.format("2.0", "412.500") + line.format("0.0", "0.000"))
+    assert far_latency_ms(server) == 412.5
 
 
 @pytest.mark.server

@@ -49,10 +49,15 @@ def statement_ms(statement: LiteralString) -> Reading:
 
 
 def far_latency_ms(server: PrivateServer) -> float | None:
-    """How long a transaction of the clients at the far end takes, by pgbench's last report of any; null without."""
+    """How long a transaction of the clients at the far end takes, by the last second in which pgbench had one end.
+
+    While none has, it is as long as they have been at it; null where nobody is there.
+    """
     told = [line for report in server.folder.glob("far-*/report.txt") for line in report.read_text().splitlines()]
     latencies = [float(found[1]) for line in told if (found := _LATENCY.search(line))]
-    return next((latency_ms for latency_ms in reversed(latencies) if latency_ms), None)  # 0 is: none ended
+    if not latencies:
+        return None
+    return next((latency_ms for latency_ms in reversed(latencies) if latency_ms), len(latencies) * 1e3)
 
 
 def login_s(server: PrivateServer) -> float:

@@ -215,6 +215,26 @@ def test_tables_and_indexes(server: PostgresServer, link: Link) -> None:
     assert space["dead_rows"] > 0
 
 
+def test_values_beside_their_rows_are_counted_with_the_table(server: PostgresServer, link: Link) -> None:
+    server.execute(
+        "CREATE TABLE document (id int PRIMARY KEY, body text)",
+        "ALTER TABLE document ALTER body SET STORAGE EXTERNAL",
+        "INSERT INTO document SELECT id, repeat('x', 20000) FROM generate_series(1, 50) AS id",
+    )
+    name = "pg_statio_user_tables.toast_blks_hit"
+    with closing(Relations()) as relations:
+        relations.read(link)
+        server.execute("SELECT sum(length(body)) FROM document")
+        batches = settled(
+            relations.read, link, lambda batches: figures(batches, "postgres.public.document").get(name, 0) > 0
+        )
+    table = figures(batches, "postgres.public.document")
+    assert table[name] > table["pg_statio_user_tables.heap_blks_hit"]
+    assert table["pg_statio_user_tables.tidx_blks_hit"] > 0
+    assert name not in figures(batches, "postgres.public.account")
+    server.execute("DROP TABLE document")
+
+
 def test_indexes_are_told_once_with_their_columns_and_again_when_they_changed(server: PostgresServer) -> None:
     name = "postgres.public.account "
     server.execute(

@@ -44,6 +44,14 @@ def test_results_that_flow_are_told_apart() -> None:
     assert "results flow" in said(finding.against[0].why)
 
 
+def test_connections_with_bytes_to_send_and_none_under_way_are_told() -> None:
+    kernel = {
+        ("0.0.0.0:5432", f"tcp_clients.{name}"): value for name, value in {"connections": 3, "refused": 3}.items()
+    }
+    finding = found(3, kernel=kernel)["clients_do_not_take_results"]
+    assert any("3.0 connections have bytes to send" in said(item.figure) for item in finding.for_)
+
+
 def test_a_dump_or_a_report_alone_is_a_note() -> None:
     finding = found(1)["clients_do_not_take_results"]
     assert finding.severity == "note"

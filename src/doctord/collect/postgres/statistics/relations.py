@@ -35,6 +35,10 @@ SELECT /* doctord */ s.relid, s.schemaname || '.' || s.relname AS relation, c.re
        io.idx_blks_read AS "pg_statio_user_tables.idx_blks_read",
        io.idx_blks_hit AS "pg_statio_user_tables.idx_blks_hit",
        c.reltablespace, coalesce(io.toast_blks_read, 0) + coalesce(io.tidx_blks_read, 0) AS toast_blks_read,
+       io.toast_blks_read AS "pg_statio_user_tables.toast_blks_read",
+       io.toast_blks_hit AS "pg_statio_user_tables.toast_blks_hit",
+       io.tidx_blks_read AS "pg_statio_user_tables.tidx_blks_read",
+       io.tidx_blks_hit AS "pg_statio_user_tables.tidx_blks_hit",
        s.n_live_tup, s.n_dead_tup, s.n_mod_since_analyze, age(c.relfrozenxid) AS relfrozenxid_age,
        nullif(c.reltuples, -1) AS reltuples,
        (SELECT option_value::bool FROM pg_options_to_table(c.reloptions) WHERE option_name = 'autovacuum_enabled')::int

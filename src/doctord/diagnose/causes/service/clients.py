@@ -6,6 +6,7 @@ import polars as pl
 
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.ways import OF_CLIENTS, ways
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
@@ -29,7 +30,8 @@ def clients_do_not_take_results(case: Case) -> Iterator[Claim]:
         sockets are full; their processes use no CPU.
     Hurts because: the statement goes on only as fast as its client reads: it keeps its snapshot, its locks and its
         connection as long, and whoever needs them waits too. Cancelling the statement does not reach it.
-    Speaks for it: share of database time in it, by how many sessions, how long; processes that are never woken.
+    Speaks for it: share of database time in it, by how many sessions, how long; processes that are never woken;
+        connections with bytes to send and none under way.
     Speaks against it: processes that are woken again and again: results flow, they are large or the way is narrow;
         segments that TCP sends again: then the network; a single session, as a dump or a report may be.
     Remedy: Look at the client, by its address, program and pid (pg_stat_activity, ss -tnp): is it stopped, busy, out of
@@ -58,6 +60,7 @@ def clients_do_not_take_results(case: Case) -> Iterator[Claim]:
                  "one client alone, as of a dump or a report"),
             Sign("process", "", moves, MOVES_PER_S, "their processes are woken {:.1f} times per s",
                  "nothing moves", "results flow: they are large, or the way to the client is narrow", below=True),
+            *_refused(case),
             Sign("network", "interface is null", case.mean("network", "retransmits_per_s"), MOVES_PER_S,
                  "{:.1f segments sent again per s}", "", "the network loses some", below=True),
         ]
@@ -79,6 +82,15 @@ def clients_do_not_take_results(case: Case) -> Iterator[Claim]:
         against=against,
         explains=HELD_BY_SUCH if roots else (),
     )  # fmt: skip
+
+
+def _refused(case: Case) -> list[Sign]:
+    """How many connections from elsewhere have bytes to send and none under way, as the kernel's TCP tells."""
+    return [
+        Sign("statistic", f"name = '{OF_CLIENTS}refused' and entity = '{way.socket}'", way.refused, 1.0,
+             "{:.1f} connections have bytes to send, and none under way", "their clients take nothing")
+        for way in ways(case)[:1]
+    ]  # fmt: skip
 
 
 def _title(share: float, sessions: int, *, stands: bool) -> Words:

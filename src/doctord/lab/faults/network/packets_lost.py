@@ -45,7 +45,7 @@ def narrow_way(server: PrivateServer, dose: Dose) -> Iterator[None]:
     least one (minrtt) of ten, and that data is under way.
     """
     with (
-        far_end(server, delay_s=_DELAY_S, bytes_per_s=dose.of(2_000_000, 1_000_000, 300_000)) as far,
+        far_end(server, delay_s=_DELAY_S, bytes_per_s=dose.of(2_000_000, 1_000_000, 500_000)) as far,
         workload(server, seed=dose.seed, clients=_CLIENTS, script=_RESULT, rate_per_s=_RATE_PER_S, far=far),
     ):
         yield
