@@ -34,6 +34,8 @@ _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 _CLONE_NEWNET: Final = 0x40000000
 _PACKET: Final = 1 << 16
 _STARTS_S: Final = 10.0
+# As a network card waits before it interrupts: else each packet of a large result wakes several processes.
+_TOGETHER_S: Final = 0.001
 # A program at the far end takes that much before it has read any of it: the usual start of Linux, without its growth.
 _FAR_WINDOW: Final = "4096 131072 262144"
 _READY: Final = "ready"
@@ -154,10 +156,11 @@ def _carry(lines: list[Line]) -> None:
         ready, _, _ = select.select([line.source for line in lines], [], [], wait_s)
         now_s = time.monotonic()
         for line in lines:
-            if line.source in ready:
-                with suppress(BlockingIOError):
+            with suppress(BlockingIOError):
+                while line.source in ready:
                     line.take(now_s)
             line.deliver(now_s)
+        time.sleep(_TOGETHER_S)
 
 
 def main() -> None:
