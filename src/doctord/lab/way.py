@@ -40,8 +40,7 @@ _TOGETHER_S: Final = 0.001
 _FAR_WINDOW: Final = "4096 131072 262144"
 _READY: Final = "ready"
 
-EVERYWHERE: Final = {"listen_addresses": "0.0.0.0"}  # noqa: S104 (pg_hba.conf refuses the others)
-"""What a server has to be started with so that it can be reached from there; who else comes is not let in."""
+_LOOPBACK: Final = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def far_end(
     """Such a network, until the context ends; who comes from there may log in.
 
     Args:
-        server: a server with the settings `EVERYWHERE`.
+        server: the server, which listens on loopback alone, as ever.
         delay_s: how long each packet is on its way, one way.
         lost: the part (0 to 1) of all packets that is lost.
         bytes_per_s: how much fits through, each way; 0: as much as is sent.
@@ -75,7 +74,7 @@ def far_end(
     with running([sys.executable, "-m", "doctord.lab.way", *map(str, options)], log) as process:
         _wait_until_ready(process, log)
         _let_in(server, _far(net))
-        yield FarEnd(_near(net), ("nsenter", f"--net=/proc/{process.pid}/ns/net", "--"))
+        yield FarEnd(_LOOPBACK, ("nsenter", f"--net=/proc/{process.pid}/ns/net", "--"))
 
 
 def _let_in(server: PrivateServer, address: str) -> None:
@@ -133,11 +132,12 @@ class Line:
 
 
 def _device(name: str, address: str, peer: str) -> int:
-    """A TUN device of the present network namespace, which is there until it is closed."""
+    """A TUN device of the present network namespace, there until it is closed, that packets of loopback may pass."""
     device = os.open(_TUN, os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH22x", name.encode(), _IFF_TUN | _IFF_NO_PI))
     subprocess.run(["ip", "address", "add", address, "peer", peer, "dev", name], check=True)
     subprocess.run(["ip", "link", "set", name, "up"], check=True)
+    Path(f"/proc/sys/net/ipv4/conf/{name}/route_localnet").write_text("1")
     return device
 
 
@@ -174,6 +174,8 @@ def main() -> None:
     near = _device(f"doctord{given.net}", _near(given.net), _far(given.net))
     _leave_network()
     far = _device("far", _far(given.net), _near(given.net))
+    # Its own loopback is down: that address is the server's here too.
+    subprocess.run(["ip", "route", "add", _LOOPBACK, "dev", "far"], check=True)
     limits = (given.delay, given.lost, given.bytes_per_s)
     dice = random.Random(given.net)  # noqa: S311 (no secret)
     sys.stdout.write(f"{_READY}\n")

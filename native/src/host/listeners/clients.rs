@@ -4,7 +4,7 @@
 //! Connections over loopback have no way to go and are left out. Many are asked for more seldom.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// For so many connections one sample is skipped: asking takes about half a microsecond for each.
 const FOR_EACH: usize = 1000;
@@ -14,6 +14,7 @@ const FOR_EACH: usize = 1000;
 pub struct Connection {
     pub inode: u32,
     pub local: SocketAddr,
+    pub peer: IpAddr,
     /// What was sent and not acknowledged yet.
     pub in_flight_bytes: u64,
     /// The smoothed round trip (RFC 6298).
@@ -69,7 +70,9 @@ impl Ways {
     pub fn take(&mut self, found: &[Connection], listening: &[SocketAddr]) -> (f64, Vec<(SocketAddr, Clients)>) {
         let seconds = std::mem::take(&mut self.seconds);
         self.skip = found.len() / FOR_EACH;
-        let far = found.iter().filter(|one| !one.local.ip().is_loopback());
+        let far = found
+            .iter()
+            .filter(|one| !one.peer.is_loopback() && one.peer != one.local.ip());
         let now: HashMap<u32, Connection> = far.map(|one| (one.inode, *one)).collect();
         let before = std::mem::replace(&mut self.before, now);
         let mut told: Vec<(SocketAddr, Clients)> = Vec::new();
@@ -139,6 +142,7 @@ mod tests {
         Connection {
             inode,
             local: local.parse().unwrap(),
+            peer: "10.0.0.9".parse().unwrap(),
             in_flight_bytes: 0,
             round_trip_us,
             retransmits: segments / 10,
@@ -190,9 +194,14 @@ mod tests {
 
     #[test]
     fn loopback_and_connections_of_our_own_are_left_out() {
+        let from = |peer: &str, inode| Connection {
+            peer: peer.parse().unwrap(),
+            ..connection(inode, "10.0.0.1:5432", 100, 1)
+        };
         let those = [
-            connection(1, "127.0.0.1:5432", 100, 1),
-            connection(2, "10.0.0.1:40000", 100, 1),
+            from("127.0.0.1", 1),
+            from("10.0.0.1", 2),
+            connection(3, "10.0.0.1:40000", 100, 1),
         ];
         assert_eq!(told(&those, &those), []);
     }

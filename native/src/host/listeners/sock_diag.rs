@@ -174,11 +174,13 @@ fn parse_connection(payload: &[u8]) -> Option<Connection> {
     let inode = u32_at(payload, 68).filter(|inode| *inode != 0)?;
     let port = u16::from_be_bytes(payload.get(4..6)?.try_into().ok()?);
     let address = address_of(*payload.first()?, payload.get(8..24)?)?;
+    let peer = address_of(*payload.first()?, payload.get(24..40)?)?;
     let (_, info) = attributes(payload.get(INET_MESSAGE..)?).find(|(kind, _)| *kind == INET_INFO)?;
     let word = |at| u32_at(info, at);
     Some(Connection {
         inode,
         local: SocketAddr::new(address.to_canonical(), port),
+        peer: peer.to_canonical(),
         in_flight_bytes: u64::from(word(24)?) * u64::from(word(16)?), // tcpi_unacked, tcpi_snd_mss
         round_trip_us: word(68)?,
         retransmits: word(100)?,

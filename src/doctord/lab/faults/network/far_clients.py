@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
-from doctord.lab.way import EVERYWHERE, far_end
+from doctord.lab.way import far_end
 from doctord.lab.workload import workload
 
 _CLIENTS = 8
@@ -31,7 +31,7 @@ end;
 """
 
 
-@fault(cause="network_latency", settings=EVERYWHERE, needs_root=True)
+@fault(cause="network_latency", needs_root=True)
 def far_clients(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Eight clients run transactions of seven statements from a place forty milliseconds away.
 
