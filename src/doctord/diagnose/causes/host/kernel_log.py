@@ -66,7 +66,9 @@ def oom_killed(case: Case) -> Iterator[Claim]:
 
 
 def _spared(case: Case, killed: pl.DataFrame) -> list[Evidence]:
-    """That all servers here have run since before the kills; empty where one has not, or none is seen."""
+    """That all servers here have run since before the kills; empty where one has not, has trouble, or none is seen."""
+    if not case.dataset.frame("event").filter(pl.col("kind").is_in(AFTERWARDS)).is_empty():
+        return []
     servers = case.dataset.frame("process").filter(pl.col("command").str.contains(FROM_ITS_START))
     youngest, first = servers["started"].max(), killed["ts"].min()
     if not isinstance(youngest, datetime) or not isinstance(first, datetime) or youngest > first:
