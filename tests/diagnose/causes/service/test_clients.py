@@ -63,6 +63,7 @@ def test_who_holds_a_lock_meanwhile_is_no_note_and_explains_the_locks() -> None:
     dataset = host(sessions=[WRITING, *[waiters | {"sid": 8000 + n, "pid": 8000 + n} for n in range(4)]])
     causes = {finding.cause: finding for finding in diagnose(dataset).findings}
     assert causes["clients_do_not_take_results"].severity != "note"
+    assert said(causes["clients_do_not_take_results"].title).endswith("keeps 4 others waiting for its locks")
     assert causes["row_locks"].explained_by == "clients_do_not_take_results"
 
 

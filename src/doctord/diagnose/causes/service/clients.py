@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from doctord.analyse.locking.locks import Blocker
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.ways import OF_CLIENTS, ways
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.phrase import Words, phrase
+from doctord.diagnose.phrase import Words, listed, phrase
 
 # PostgreSQL's event of a backend whose socket takes no more.
 WRITING = "ClientWrite"
@@ -66,7 +67,7 @@ def clients_do_not_take_results(case: Case) -> Iterator[Claim]:
         ]
     )  # fmt: skip
     yield Claim(
-        _title(share, len(sids), stands=not moves or moves <= MOVES_PER_S),
+        listed(_title(share, len(sids), stands=not moves or moves <= MOVES_PER_S), *map(_holding, roots[:1]), by="; "),
         impact=share,
         confidence=0.75 if len(sids) > 1 and against else 0.9,
         severity="note" if len(sids) == 1 and not roots else None,
@@ -98,6 +99,12 @@ def _title(share: float, sessions: int, *, stands: bool) -> Words:
     return phrase(
         "Clients {}: {:count session waits/sessions wait} for them, {:share of database}", how, sessions, share
     )
+
+
+def _holding(root: Blocker) -> Words:
+    """Whom the locks of such a session keep waiting."""
+    who = root.program or root.user or "unknown"
+    return phrase("session {} ({}) keeps {:count other/others} waiting for its locks", root.sid, who, root.waiters)
 
 
 def _longest_s(case: Case) -> float | None:
