@@ -37,3 +37,23 @@ def test_messages_of_trouble(message: str, kind: str, subject: str) -> None:
 )
 def test_messages_of_every_boot(message: str) -> None:
     assert KernelMessages().event(message) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "group"),
+    [
+        (
+            "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),oom_memcg=/lab,task_memcg=/lab/a,task=postgres",
+            "/lab/a",
+        ),
+        ("Task in /lab/b killed as a result of limit of /lab", "/lab/b"),
+        ("oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),global_oom,task=postgres", None),
+    ],
+)
+def test_a_kill_tells_the_control_group(before: str, group: str | None) -> None:
+    messages = KernelMessages()
+    assert messages.event("postgres invoked oom-killer: gfp_mask=0xcc0") is None
+    assert messages.event(before) is None
+    event = messages.event("Killed process 14269 (postgres) total-vm:908296kB, anon-rss:408256kB")
+    assert event is not None
+    assert event["unit"] == group

@@ -16,6 +16,8 @@ INVOKED: Final = re.compile(r" invoked oom-killer: ")
 OF_GROUP: Final = re.compile(
     r"oom-kill:constraint=CONSTRAINT_MEMCG|Memory cgroup out of memory|Task in \S+ killed as a result of limit of "
 )
+# The group of who is killed; before Linux 5.0 in a line of its own.
+GROUP: Final = re.compile(r"\btask_memcg=(?P<new>[^,\s]+)|Task in (?P<old>\S+) killed as a result of limit of ")
 KILLED: Final = re.compile(r"Killed process (?P<pid>\d+)(?:, UID \d+,)? \((?P<name>[^)]*)\)(?P<rest>.*)$")
 ANON: Final = re.compile(r"anon-rss:(\d+)kB")
 HUNG: Final = re.compile(r"INFO: task (?P<name>.+):(?P<pid>\d+) blocked for more than (?P<s>\d+) seconds")
@@ -45,11 +47,14 @@ class KernelMessages:
     def __init__(self) -> None:
         """No message was read yet."""
         self._is_of_group = False
+        self._group: str | None = None
 
-    def event(self, message: str) -> dict[str, str] | None:
-        """Kind, subject and text of what a message tells; null where it is no trouble."""
+    def event(self, message: str) -> dict[str, str | None] | None:
+        """Kind, subject, control group and text of what a message tells; null where it is no trouble."""
         if INVOKED.search(message):
-            self._is_of_group = False
+            self._is_of_group, self._group = False, None
+        if found := GROUP.search(message):
+            self._group = found["new"] or found["old"]
         self._is_of_group = self._is_of_group or OF_GROUP.search(message) is not None
         if found := KILLED.search(message):
             return self._killed(found)
@@ -60,13 +65,13 @@ class KernelMessages:
                 return named(kind, found["device"], message)
         return None
 
-    def _killed(self, found: "re.Match[str]") -> dict[str, str]:
+    def _killed(self, found: "re.Match[str]") -> dict[str, str | None]:
         anon = ANON.search(found["rest"])
         held = f", {int(anon[1]) / KIB_IN_A_GIB:.3g} GiB of its own memory" if anon else ""
         kind = OF_A_GROUP if self._is_of_group else "oom kill"
-        return named(kind, found["name"], f"process {found['pid']} ({found['name']}){held}")
+        return named(kind, found["name"], f"process {found['pid']} ({found['name']}){held}", self._group)
 
 
-def named(kind: str, subject: str, text: str) -> dict[str, str]:
+def named(kind: str, subject: str, text: str, unit: str | None = None) -> dict[str, str | None]:
     """The columns of an event."""
-    return {"kind": kind, "subject": subject, "text": text}
+    return {"kind": kind, "subject": subject, "unit": unit, "text": text}

@@ -355,6 +355,7 @@ TABLES: Final[dict[str, Table]] = {
             ),
             ("db", "str", "Database server; null for the host."),
             ("subject", "str", "What it happened to; for `not measured`, what could not be read."),
+            ("unit", "str", "Control group that it happened in, whole; null for the host, or where it is not told."),
             ("text", "str", "What happened, or why it could not be read."),
             ("hint", "str", "What to do about it; for `not measured`, how to grant it."),
             entity=("kind", "subject"),

@@ -124,7 +124,7 @@ def sniff(head: str) -> bool:
 
 def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `event`."""
-    found, last_boot_s = list[tuple[Said, float | datetime, dict[str, str]]](), 0.0
+    found, last_boot_s = list[tuple[Said, float | datetime, dict[str, str | None]]](), 0.0
     steps, messages = Steps(source), KernelMessages()
     for number, text in source.lines():
         said = _said(text)
@@ -194,9 +194,9 @@ def _placing(source: SourceFile, last_boot_s: float) -> Callable[[float], dateti
     return lambda boot_s: end - timedelta(seconds=max(last_boot_s - boot_s, 0.0))
 
 
-def _event(said: Said, messages: KernelMessages) -> dict[str, str] | None:
+def _event(said: Said, messages: KernelMessages) -> dict[str, str | None] | None:
     """Kind, subject and text of what a line tells; null where it is no trouble."""
     if said.program == OOMD:
         found = KILLED_BY_OOMD.search(said.text)
-        return named(OF_A_GROUP, found["group"], f"by systemd-oomd, {found['why']}") if found else None
+        return named(OF_A_GROUP, found["group"], f"by systemd-oomd, {found['why']}", found["group"]) if found else None
     return messages.event(said.text) if said.program == KERNEL else None

@@ -53,6 +53,28 @@ def test_a_kill_that_the_servers_here_have_outlived_is_of_another_one(
     assert [said(one.why) for one in finding.against] == ([] if severity == "critical" else ["none of them was hit"])
 
 
+@pytest.mark.parametrize(
+    ("group", "unit", "severity"),
+    [
+        ("/batch/ledger", None, "note"),
+        ("/batch/ledger", "/postgres", "note"),
+        ("/postgres", "/postgres", "critical"),
+        ("/system.slice/postgresql@15-main.service", "postgresql@15-main.service", "critical"),
+        ("/system.slice/docker-4f1c0a2b3c4d5e6f.scope", "container 4f1c0a2b3c4d", "critical"),
+        (None, "/postgres", "critical"),
+    ],
+)
+def test_a_kill_in_another_control_group_is_of_another_server(
+    group: str | None, unit: str | None, severity: str
+) -> None:
+    seen = host(backend={"unit": unit}, log_writer={"unit": unit, "started": NOON})
+    killed = {"ts": NOON - timedelta(days=900), "kind": "oom kill in control group", "subject": "postgres"}
+    told = Dataset.from_rows(
+        event=[killed | {"unit": group, "text": "postgres"}], process=seen.frame("process").to_dicts()
+    )
+    assert found(told)["oom_killed"].severity == severity
+
+
 def test_kills_of_a_group_are_not_those_of_the_host() -> None:
     told = events(("oom kill in control group", "mysqld"), ("oom kill in control group", "mysqld"))
     (finding,) = diagnose(told).findings

@@ -34,8 +34,8 @@ def oom_killed(case: Case) -> Iterator[Claim]:
     Hurts because: a killed backend takes all sessions of its server with it, as shared memory may be damaged; a killed
         server recovers first.
     Speaks for it: who was killed, when, and how much memory of its own it held.
-    Speaks against it: servers that are older than the kill, all of them: none of these was hit. A process that was
-        killed need not be the one that grew.
+    Speaks against it: servers that are older than the kill, or run in other control groups, all of them: none of
+        these was hit. A process that was killed need not be the one that grew.
     Remedy: Look in the same log at the list of processes before the kill: who holds most. Limit what grew, or move it
         to another host; then give the host, or the group, more memory.
         PostgreSQL: vm.overcommit_memory = 2, and oom_score_adj = -1000 for the postmaster with
@@ -66,9 +66,30 @@ def oom_killed(case: Case) -> Iterator[Claim]:
 
 
 def _spared(case: Case, killed: pl.DataFrame) -> list[Evidence]:
-    """That all servers here have run since before the kills; empty where one has not, has trouble, or none is seen."""
+    """That no server that is seen here can have been hit; empty where one may have been, or none is seen."""
     if not case.dataset.frame("event").filter(pl.col("kind").is_in(AFTERWARDS)).is_empty():
         return []
+    return _in_other_groups(case, killed) or _older(case, killed)
+
+
+def _in_other_groups(case: Case, killed: pl.DataFrame) -> list[Evidence]:
+    """That all servers here run in other control groups than those of the kills."""
+    servers = case.dataset.frame("process").filter(pl.col("command").str.contains(DATABASE_COMMAND))
+    groups = killed["unit"].unique(maintain_order=True).to_list()
+    units = servers["unit"].unique(maintain_order=True).to_list()
+    if not units or None in groups or any(_is_of(unit, group) for unit in units for group in groups):
+        return []
+    return [Evidence("event", "unit is not null", phrase("killed in control group {}", groups[-1]), "",
+                     "no server that is seen here runs in it")]  # fmt: skip
+
+
+def _is_of(unit: str | None, group: str) -> bool:
+    """Whether a process of a unit, container (`container 4f1c0a2b3c4d`) or group may be of a control group."""
+    return unit is not None and unit.removeprefix("container ") in group
+
+
+def _older(case: Case, killed: pl.DataFrame) -> list[Evidence]:
+    """That all servers here have run since before the kills."""
     servers = case.dataset.frame("process").filter(pl.col("command").str.contains(FROM_ITS_START))
     youngest, first = servers["started"].max(), killed["ts"].min()
     if not isinstance(youngest, datetime) or not isinstance(first, datetime) or youngest > first:
