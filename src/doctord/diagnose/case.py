@@ -9,7 +9,7 @@ from doctord.analyse.figures import cpus_told
 from doctord.analyse.host import other_processes, processes, short_lived
 from doctord.analyse.locking import locks
 from doctord.analyse.locking.lock_roots import Roots
-from doctord.analyse.sql import statements
+from doctord.analyse.sql import role_settings, statements
 from doctord.analyse.sql.top_time import Holder, top_time
 from doctord.analyse.storage.other_storage import OtherStorage, other_storage
 from doctord.analyse.time import (
@@ -219,6 +219,17 @@ class Case:
     def setting(self, name: str, db: str | None = None) -> str | None:
         """Value in force of a setting; null when it is not known."""
         return figures.setting(self.dataset, name, db)
+
+    def setting_for(self, name: str, db: str, statement_id: str | None) -> str | None:
+        """Value in force of a setting for those who run a statement most, by their role and database.
+
+        Where samples do not tell who runs it, and where nothing is set for them, that of the server; null when neither
+        is known.
+        """
+        who = (one for one in role_settings.runners(self.dataset) if (one.db, one.statement_id) == (db, statement_id))
+        first = next(who, None) if statement_id else None
+        own = role_settings.in_force(self.dataset, db, first.user, first.database).get(name) if first else None
+        return own.value if own else self.setting(name, db)
 
     def mean(self, table: str, column: str) -> float | None:
         """Mean of a column over the interval, weighted; null when it was not measured.

@@ -32,6 +32,8 @@ MUCH_CPU = 0.25
 # One error to ten executions that end well, of whichever statement: what samples see may be the one that fails.
 OFTEN_FAILING = 0.1
 MOST_NAMED = 3
+# Statements with most time, whose roles may have JIT set otherwise than the server.
+MOST_LOOKED_AT = 10
 JIT_TIME = NotMeasured(
     "how long statements are compiled for",
     "no pg_stat_statements of version 1.10 (PostgreSQL 15) or later was read",
@@ -192,11 +194,14 @@ def _by_setting(case: Case) -> Iterator[Claim]:
 
 def _cost(case: Case) -> Sign:
     """The cost from which on statements are compiled, of the server with the lowest; nothing where JIT is off."""
-    costs = [
-        float(value)
-        for db in case.dbs
-        if case.setting("jit", db) == "on" and (value := case.setting("jit_above_cost", db)) and float(value) >= 0
-    ]
+    told = [
+        (
+            case.setting_for("jit", one.db, one.statement_id),
+            case.setting_for("jit_above_cost", one.db, one.statement_id),
+        )
+        for one in case.statements[:MOST_LOOKED_AT]
+    ] + [(case.setting("jit", db), case.setting("jit_above_cost", db)) for db in case.dbs]
+    costs = [float(value) for jit, value in told if jit == "on" and value and float(value) >= 0]
     return Sign("setting", "name = 'jit_above_cost'", min(costs, default=None), LOW_COST, "jit_above_cost = {:.0f}",
                 "short statements are compiled as well: the default is 100000", below=True)  # fmt: skip
 

@@ -136,13 +136,13 @@ def _age(case: Case, scan: Scan) -> Words:
 
 
 def _forbidden(case: Case, scan: Scan) -> list[Evidence]:
-    """Settings of the server by which no index is used, or one plan serves all parameters."""
+    """Settings by which no index is used, or one plan serves all parameters: as who runs the statement has them."""
     told = [(name, "off", "the planner may not take it") for name in FORBIDS]
     told.append(("plan_cache_mode", "force_generic_plan", "planned without the values that it is called with"))
     return [
         Evidence("setting", f"name = '{name}'", phrase("{} = {}", name, value), "", why)
         for name, value, why in told
-        if case.setting(name, scan.figure.db) == value
+        if case.setting_for(name, scan.statement.db, scan.statement.statement_id) == value
     ]
 
 

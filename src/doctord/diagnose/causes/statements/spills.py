@@ -60,7 +60,7 @@ def sort_spill(case: Case) -> Iterator[Claim]:
         impact=share,
         confidence=_confidence(written, spilling, against),
         for_=[
-            *_bytes_written(case, written),
+            *_bytes_written(case, written, spilling),
             *(_spills(one) for one in spilling[:3]),
             *(of_kind(case, TEMP, why="" if written is None else "waited there") if waited else ()),
             *for_,
@@ -99,16 +99,18 @@ def _passes(case: Case) -> list[Sign]:
     ]  # fmt: skip
 
 
-def _bytes_written(case: Case, written: float | None) -> list[Evidence]:
+def _bytes_written(case: Case, written: float | None, spilling: list[Statement]) -> list[Evidence]:
     if written is None:
         return []
+    most = next(iter(spilling), None)
+    memory = case.setting_for("work_mem", most.db, most.statement_id) if most else case.setting_of_any("work_mem")
     return [
         Evidence(
             "statistic",
             f"name = '{WRITTEN}'",
             phrase("{:bytes/s}", written),
             phrase("{:bytes/s}", SPILL_BYTES_PER_S),
-            phrase("work_mem is {} kB", case.setting_of_any("work_mem") or "an unknown number of"),
+            phrase("work_mem is {} kB", memory or "an unknown number of"),
             "at_least",
         )
     ]

@@ -1,0 +1,1 @@
+"""Rules on what PostgreSQL has set for a role or a database alone (ALTER ROLE ... SET, ALTER DATABASE ... SET)."""
