@@ -16,6 +16,7 @@ from doctord.collect.postgres.statistics.lock_table import LockTable
 from doctord.collect.postgres.statistics.relations import Relations
 from doctord.collect.postgres.statistics.replication import Replication
 from doctord.collect.postgres.statistics.rights import note_rights
+from doctord.collect.postgres.statistics.role_settings import RoleSettings
 from doctord.collect.postgres.statistics.schema import Schema
 from doctord.collect.postgres.statistics.settings import Settings
 from doctord.collect.postgres.statistics.sizes import Sizes
@@ -59,6 +60,7 @@ class StatisticsCollector:
         self._log = ServerLog(link.db)
         self._parts: tuple[Part, ...] = (
             Settings(),
+            RoleSettings(),
             ClusterViews(),
             Horizon(),
             Freezing(),
