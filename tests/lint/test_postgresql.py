@@ -87,6 +87,7 @@ TUNED: dict[str, object] = {
 }
 SOLID = {"component": "kernel", "name": "block.vda.rotational", "value": "0"}
 EIGHTEEN = {"server_version": "18.4"}
+PLANS_TIMED = {"auto_explain.log_min_duration": "250ms", "auto_explain.log_analyze": "on"}
 
 
 def kernel(**settings: object) -> list[dict[str, Any]]:
@@ -243,6 +244,8 @@ FAULTS: list[tuple[str, dict[str, object], dict[str, Any], Severity, str]] = [
     ("every_statement_logged", {"log_statement": "all"}, load({"pg_stat_database.xact_commit": 5000}),
      WARNING, "432,000,000"),
     ("every_statement_logged", {"log_min_duration_statement": 0}, load(), NOTE, CANNOT_JUDGE),
+    ("plans_timed", PLANS_TIMED, load({"pg_stat_database.xact_commit": 2000}), WARNING, "2,000 transactions a second"),
+    ("plans_timed", PLANS_TIMED, load(), NOTE, CANNOT_JUDGE),
     ("log_readable_by_all", {"logging_collector": "on", "log_file_mode": "0644"}, load(), WARNING, "all users"),
     ("lock_waits_unlogged", {"log_lock_waits": "off"}, load(waits={"transactionid": 1}), NOTE, CANNOT_JUDGE),
     ("statements_not_measured", {"shared_preload_libraries": ""}, load(waits={"CPU": 1}), NOTE, CANNOT_JUDGE),
@@ -383,3 +386,17 @@ def test_max_wal_size_is_proposed_of_a_usual_rate_and_for_the_room_there_is(
     found = said({"max_wal_size": "64MB", "data_directory": "/var/lib/pg"}, tables)["postgresql/max_wal_size_small"]
     assert [change.value for change in found.changes] == proposed
     assert bool(found.not_measured) is (seconds < 60)
+
+
+@pytest.mark.parametrize(
+    "spared",
+    [
+        {"auto_explain.log_min_duration": "-1"},
+        {"auto_explain.log_analyze": "off"},
+        {"auto_explain.log_timing": "off"},
+        {"auto_explain.sample_rate": "0.01"},
+    ],
+)
+def test_plans_that_are_not_timed_or_of_few_statements(spared: dict[str, object]) -> None:
+    assert "postgresql/plans_timed" in said({**PLANS_TIMED, "auto_explain.log_timing": "on"}, load())
+    assert "postgresql/plans_timed" not in said({**PLANS_TIMED, **spared}, load())

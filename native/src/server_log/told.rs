@@ -2,25 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use super::figures::{ERRORS, TOO_MANY};
+use super::figures::{AUTOVACUUM_CANCELLED, AUTOVACUUM_SKIPPED, ERRORS, Figure, PLANS, TOO_MANY};
 use super::tally::Tally;
 
-/// How often each error came, how many sessions were refused, and what happened: its kind and its text.
-pub type Told = (BTreeMap<String, i64>, i64, Vec<(&'static str, String)>);
+/// What is counted besides errors, under its own name and by what it is about.
+const COUNTED: [Figure; 3] = [AUTOVACUUM_CANCELLED, AUTOVACUUM_SKIPPED, PLANS];
+
+/// Figures by name and by what they are about, which is empty where that is not told.
+type Counted = BTreeMap<(&'static str, String), i64>;
+
+/// How often each error came, how many sessions were refused, what else is counted, and what happened: its kind and its
+/// text.
+pub type Told = (BTreeMap<String, i64>, i64, Counted, Vec<(&'static str, String)>);
 
 /// The sums of all parts.
 pub fn of(tallies: impl Iterator<Item = Tally>) -> Told {
-    let (mut errors, mut refused, mut events) = (BTreeMap::new(), 0, Vec::new());
+    let (mut errors, mut refused, mut counted, mut events) = (BTreeMap::new(), 0, Counted::new(), Vec::new());
     for tally in tallies {
         for ((figure, entity), count) in tally.minutes.values().flat_map(|minute| &minute.sums) {
+            let name = || tally.entity_name(*entity).unwrap_or_default().to_string();
             if *figure == TOO_MANY {
                 refused += count;
             } else if *figure == ERRORS {
-                let name = tally.entity_name(*entity).unwrap_or_default();
-                *errors.entry(name.to_string()).or_default() += count;
+                *errors.entry(name()).or_default() += count;
+            } else if COUNTED.contains(figure) {
+                *counted.entry((figure.name, name())).or_default() += count;
             }
         }
         events.extend(tally.events.into_iter().map(|event| (event.kind, event.text)));
     }
-    (errors, refused, events)
+    (errors, refused, counted, events)
 }

@@ -15,6 +15,9 @@ ALL: Final = "*"
 # Strings whose values are names of what the server has; any other text may hold anything.
 NAMES_ALONE: Final = ("search_path", "default_tablespace", "temp_tablespaces", "TimeZone", "client_encoding")
 
+# What is logged: of extensions too, which pg_settings of our own session may not know.
+LOGGING: Final = re.compile(r"log_\w+|debug_print_\w+|auto_explain\.\w+|pgaudit\.log|\w+_preload_libraries")
+
 _QUOTED: Final = r'"(?:[^"]|"")*"|[^\s"]+'
 _NAME: Final = re.compile(rf"(?P<role>{_QUOTED}) (?P<database>{_QUOTED}) (?P<name>\S+)")
 _PLAIN: Final = re.compile(r"[a-z_][a-z0-9_$]*")
@@ -97,6 +100,8 @@ def kept(name: str, value: str, unit: str | None, vartype: str | None) -> str:
     'off'
     >>> kept("app.token", "x", None, None), kept("search_path", "shop", None, "string")
     ('(set, not shown)', 'shop')
+    >>> kept("auto_explain.log_min_duration", "0", None, None)
+    '0'
     """
     if vartype == "bool":
         return _switch(value)
@@ -105,7 +110,8 @@ def kept(name: str, value: str, unit: str | None, vartype: str | None) -> str:
     if vartype in ("integer", "real"):
         number = setting_number(value, unit)
         return f"{number / one_of(unit):.15g}" if number is not None else value
-    return value if not value or (vartype == "string" and name in NAMES_ALONE) else HIDDEN
+    is_known = (vartype == "string" and name in NAMES_ALONE) or LOGGING.fullmatch(name)
+    return value if not value or is_known else HIDDEN
 
 
 def _switch(value: str) -> str:

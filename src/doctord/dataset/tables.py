@@ -217,7 +217,7 @@ TABLES: Final[dict[str, Table]] = {
             ("serial", "i64", "Tells sessions apart that reuse a sid (PostgreSQL: start time, microseconds)."),
             ("kind", "str", "`client`, `parallel worker` of one, or the server's own name of a background process."),
             ("user", "str", "Database user."),
-            ("program", "str", "What the client calls itself."),
+            ("program", "str", "What the client calls itself; of an autovacuum worker what it is at."),
             ("client", "str", "Client's address; null for a local socket."),
             ("state", "str", "active, idle in transaction, ..."),
             ("wait_class", "str", "Class of the wait, `CPU` when the session reports none."),

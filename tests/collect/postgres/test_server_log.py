@@ -13,8 +13,10 @@ import psycopg
 import pytest
 
 from doctord._native import Batch
+from doctord.analyse.locking.autovacuum import CANCELLED, WORKER, table_of
 from doctord.collect.postgres import log_tail, server_log
 from doctord.collect.postgres.server_log import Form, ServerLog
+from doctord.collect.postgres.sessions import SessionCollector
 from doctord.collect.postgres.statistics.collector import StatisticsCollector
 from postgres_samples import SECRET, link_to, rows_of, until
 from servers import PostgresServer
@@ -25,6 +27,7 @@ CRASH = "server process (PID 77) was terminated by signal 9: Killed"
 
 
 STDERR = Form("stderr", "%m [%p] %u@%d ")
+GROWTH = ("log.written_bytes", "log.written_lines")
 
 
 def opened(path: Path, form: Form = STDERR) -> ServerLog:
@@ -38,7 +41,7 @@ def opened(path: Path, form: Form = STDERR) -> ServerLog:
 def counts_of(batches: list[Batch]) -> dict[str, int]:
     """How often each came, but for what never did."""
     counts = {row["entity"] or row["name"]: row["value"] * row["interval_s"] for row in rows_of("statistic", batches)
-              if row["name"] != "log.messages"}  # fmt: skip
+              if row["name"] not in ("log.messages", *GROWTH)}  # fmt: skip
     return {name: round(count) for name, count in counts.items()}
 
 
@@ -128,7 +131,8 @@ def test_that_nothing_failed_is_told_too(tmp_path: Path) -> None:
     with closing(opened(tmp_path / "log")) as log:
         batches = log.read()
     assert {(row["name"], row["entity"]): row["value"] for row in rows_of("statistic", batches)} == {
-        ("log.messages", severity): 0 for severity in ("ERROR", "FATAL", "PANIC")
+        **{("log.messages", severity): 0 for severity in ("ERROR", "FATAL", "PANIC")},
+        **{(name, None): 0 for name in GROWTH},
     }
 
 
@@ -166,6 +170,68 @@ def test_of_very_much_the_newest_stands_for_all(tmp_path: Path, monkeypatch: pyt
     assert sum(row["value"] * row["interval_s"] for row in new) == pytest.approx(10)
     assert 10 < sum(row["value"] * row["interval_s"] for row in old) < 30
     assert old[0]["interval_s"] < 0.2 * seconds, "the part of the time in which what was read was written"
+
+
+def test_what_the_log_grows_by(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    lines = [f"{PREFIX}LOG:  duration: 1.000 ms  plan:", "\tQuery Text: SELECT 1", "\tResult  (cost=0.00..0.01 rows=1)"]
+    with closing(opened(path)) as log:
+        path.write_text("".join(f"{line}\n" for line in lines))
+        rows = [*rows_of("statistic", log.read()), *rows_of("statistic", log.read())]
+    grown = {row["name"]: (row["unit"], row["value"] * row["interval_s"]) for row in rows if row["value"]}
+    assert grown["log.written_bytes"] == ("bytes_per_s", pytest.approx(path.stat().st_size))
+    assert grown["log.written_lines"] == ("per_s", pytest.approx(3))
+    assert grown["log.plans"] == ("per_s", pytest.approx(1))
+
+
+CANCEL = "canceling autovacuum task"
+OF_TABLE = 'automatic vacuum of table "shop.public.jobs"'
+
+
+@pytest.mark.parametrize(
+    ("form", "lines"),
+    [
+        ("stderr", [f"{PREFIX}ERROR:  {CANCEL}", f'{PREFIX}CONTEXT:  while scanning block 7 of relation "public.jobs"',
+                    f"\t{OF_TABLE}"]),
+        ("csvlog",
+         [f'{TIME},,,77,,1.1,1,,2026-11-23 05:00:00 UTC,,0,ERROR,57014,"{CANCEL}",,,,,"'
+          + OF_TABLE.replace('"', '""') + '",,,,""']),
+    ],
+)  # fmt: skip
+def test_which_vacuum_was_cancelled(tmp_path: Path, form: str, lines: list[str]) -> None:
+    _, counts = told(tmp_path / "log", *lines, *lines, form=Form(form, STDERR.prefix))
+    assert counts["shop.public.jobs"] == 2
+
+
+def test_an_analyze_that_was_cancelled_is_no_vacuum_and_what_was_skipped_is_told(tmp_path: Path) -> None:
+    _, counts = told(
+        tmp_path / "log",
+        f"{PREFIX}ERROR:  {CANCEL}",
+        f'{PREFIX}CONTEXT:  automatic analyze of table "shop.public.jobs"',
+        f"{PREFIX}ERROR:  {CANCEL}",
+        f'{PREFIX}LOG:  skipping vacuum of "rows" --- lock not available',
+    )
+    assert counts == {f"ERROR {CANCEL}": 2, "log.autovacuum_cancelled": 1, "rows": 1}
+
+
+@pytest.mark.server
+def test_a_worker_that_gives_way_is_named_with_its_table(postgres_server: Callable[..., PostgresServer]) -> None:
+    server = postgres_server(settings={"autovacuum_naptime": "1s", "autovacuum_vacuum_cost_delay": "100ms",
+                                       "autovacuum_vacuum_cost_limit": "1", "deadlock_timeout": "100ms"})  # fmt: skip
+    with (
+        closing(StatisticsCollector(link_to(server.dsn()))) as log,
+        closing(SessionCollector(link_to(server.dsn()))) as sessions,
+        server.connect() as job,
+    ):
+        log.sample()
+        job.execute("CREATE TABLE jobs AS SELECT generate_series(1, 50000) AS id")
+        job.execute("UPDATE jobs SET id = id + 1")
+        worker = until(sessions, "session", lambda row: table_of(row["program"]) == "public.jobs", seconds=60)
+        assert (worker["kind"], worker["user"]) == (WORKER, None)
+        with job.transaction():
+            job.execute("LOCK TABLE jobs IN SHARE ROW EXCLUSIVE MODE")
+        told = until(log, "statistic", lambda row: row["name"] == CANCELLED, seconds=20)
+    assert told["entity"] == f"{worker['database']}.public.jobs"
 
 
 @pytest.mark.server

@@ -2,6 +2,7 @@
 
 use super::life;
 use super::locks;
+use super::vacuum;
 use crate::scrub::{Dialect, scrub};
 use crate::server_log::entry::{Entry, Severity};
 use crate::server_log::figures as f;
@@ -30,6 +31,9 @@ pub fn take(entry: &Entry, part: &mut Part) {
     let message = entry.message;
     if message == b"deadlock detected" {
         locks::deadlock(entry, part);
+    }
+    if message == b"canceling autovacuum task" {
+        vacuum::cancelled(entry, part);
     }
     if life::is_refusal(message) {
         part.tally.add(entry.moment, f::TOO_MANY, b"", 1);

@@ -3,13 +3,19 @@
 use crate::server_log::entry::Entry;
 use crate::server_log::figures::{self as f, Figure};
 use crate::server_log::lines::Part;
-use crate::server_log::text::{after, between, digits, millionths, number_before, thousandths};
+use crate::server_log::text::{after, between, digits, millionths, number_before, thousandths, until};
 
 const MIB: i64 = 1024 * 1024;
 
 /// Whether it is a message of an autovacuum worker about a table.
 pub fn take(entry: &Entry, part: &mut Part) -> bool {
     let message = entry.message;
+    if let Some(rest) = message.strip_prefix(b"skipping vacuum of \"") {
+        // Said of a worker's own vacuum: a person's VACUUM (SKIP_LOCKED) is warned. It names no schema.
+        part.tally
+            .add(entry.moment, f::AUTOVACUUM_SKIPPED, until(rest, b'"'), 1);
+        return true;
+    }
     let Some(rest) = message.strip_prefix(b"automatic ") else {
         return false;
     };
@@ -29,6 +35,16 @@ pub fn take(entry: &Entry, part: &mut Part) -> bool {
     }
     buffers_and_wal(entry, table, part);
     true
+}
+
+/// `canceling autovacuum task`: a worker gave way to who wants a lock. The context names the table, where it is logged
+/// (log_error_verbosity); an analyze that was cancelled left no dead row.
+pub fn cancelled(entry: &Entry, part: &mut Part) {
+    let table = between(entry.context, b"automatic vacuum of table \"", b"\"");
+    if table.is_some() || entry.context.is_empty() {
+        part.tally
+            .add(entry.moment, f::AUTOVACUUM_CANCELLED, table.unwrap_or(b""), 1);
+    }
 }
 
 fn times(entry: &Entry, table: &[u8], elapsed: Figure, cpu: Figure, part: &mut Part) {

@@ -28,7 +28,7 @@ class Blocker:
     `blocked_s` is the time others spent waiting behind it, directly or through others; `idle_blocked_s` the part of it
     in which the root itself was idle in a transaction, and `longest_idle_s` how long it once was. `transaction_s` is
     the age that its transaction reached; `waiters` the most sessions that stood behind it at one moment; `event` what
-    it did most while it was at work and others waited.
+    it did most while it was at work and others waited; `kind` whether it is a client or a process of the server's own.
     """
 
     db: str
@@ -42,6 +42,7 @@ class Blocker:
     transaction_s: float | None
     longest_idle_s: float
     event: str | None
+    kind: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +93,14 @@ def blockers(dataset: Dataset) -> list[Blocker]:
     grouped = (
         trees.group_by("moment", "root", maintain_order=True)
         .agg(
-            pl.col("db", "user", "program", "state", "statement_id", "transaction_s", "in_state_s").first(),
+            pl.col("db", "user", "program", "kind", "state", "statement_id", "transaction_s", "in_state_s").first(),
             pl.col("root_event").first(),
             pl.col("blocked_s").sum(),
             pl.col("waiters").sum(),
         )
         .group_by("db", "root", maintain_order=True)
         .agg(
-            pl.col("user", "program", "statement_id").drop_nulls().last(),
+            pl.col("user", "program", "kind", "statement_id").drop_nulls().last(),
             pl.col("blocked_s").sum(),
             pl.col("blocked_s").filter(idle).sum().alias("idle_blocked_s"),
             pl.col("waiters").max(),
@@ -207,8 +208,8 @@ def _trees(dataset: Dataset) -> pl.DataFrame:
 
     Columns: moment, root, wait_class, event, wait_kind (of those that wait), gate_wait_class, gate_event,
     gate_wait_kind (of the session that waits for the root itself), db, blocked_s, waiters; of the root user,
-    program, state, statement_id, transaction_s, in_state_s, root_class, root_event, root_kind, null where it was not
-    sampled or waits for others itself (a circle).
+    program, kind, state, statement_id, transaction_s, in_state_s, root_class, root_event, root_kind, null where it was
+    not sampled or waits for others itself (a circle).
     """
     waiting = _waiting(dataset)
     if waiting.is_empty():
@@ -230,7 +231,7 @@ def _trees(dataset: Dataset) -> pl.DataFrame:
         .select(
             _moment(session["db"].unique(maintain_order=True)),
             pl.col("sid").alias("root"),
-            *("user", "program", "state", "statement_id", "transaction_s", "in_state_s"),
+            *("user", "program", "kind", "state", "statement_id", "transaction_s", "in_state_s"),
             pl.col("wait_class").alias("root_class"),
             pl.col("event").alias("root_event"),
             pl.col("wait_kind").alias("root_kind"),

@@ -9,10 +9,14 @@ AT_MOST_BYTES: Final = 2**24
 
 
 class Appended(NamedTuple):
-    """Whole lines, and which part (0 to 1] of all that was appended they are; below 1 the oldest were left out."""
+    """Whole lines, and which part (0 to 1] of all that was appended they are; below 1 the oldest were left out.
+
+    `bytes` is how much was appended in all, lines that are not ended yet and those left out included.
+    """
 
     lines: bytes
     part: float
+    bytes: int
 
 
 class LogTail:
@@ -38,13 +42,13 @@ class LogTail:
             os.lseek(self._file, at + left_out, os.SEEK_SET)
             new = os.read(self._file, AT_MOST_BYTES)
         except OSError:
-            return Appended(b"", 1.0)
+            return Appended(b"", 1.0, 0)
         begun, total = self._rest, len(new) + left_out
         if left_out:
             begun, (_, _, new) = b"", new.partition(b"\n")  # without the line that began before
         whole, end, self._rest = (begun + new).rpartition(b"\n")
         self._rest = self._rest if len(self._rest) < AT_MOST_BYTES else b""  # no log: it has no lines
-        return Appended(whole + end, len(new) / total if left_out else 1.0)
+        return Appended(whole + end, len(new) / total if left_out else 1.0, total)
 
     def close(self) -> None:
         """Close the file."""

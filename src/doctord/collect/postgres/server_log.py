@@ -55,6 +55,7 @@ class Form(NamedTuple):
 class ServerLog:
     """Fills `event` with processes that crashed, and `statistic` with `log.errors`, `log.messages` and others of a log.
 
+    What it grows by is told too: where the server writes several forms of its log, that of the one that is read.
     In other languages than English, messages are known by their severities and SQLSTATEs alone.
     """
 
@@ -107,14 +108,19 @@ class ServerLog:
             return []
         now, since = time.monotonic(), self._read_at
         self._read_at = now
-        lines, part = self._tail.appended()
+        lines, part, size = self._tail.appended()
         if part < 1:
             self._reader = _reader(self._form)  # what it held back ended in what was left out
         self._reader.add(lines)
-        errors, refused, events = self._reader.told(is_all=not lines)
+        errors, refused, counted, events = self._reader.told(is_all=not lines)
         crashes = [found for kind, text in events if kind == "restart" and (found := _CRASHED.search(text))]
         # Of what was left out nothing is known: the rates are those of the time that the rest took.
-        return [*self._crashed(crashes), *self._figures(errors, refused, (now - since) * part)]
+        seconds = (now - since) * part
+        return [
+            *self._crashed(crashes),
+            *self._figures(errors, refused, counted, seconds),
+            *self._growth(size, lines.count(b"\n"), now - since, seconds),
+        ]
 
     def close(self) -> None:
         """Close the log."""
@@ -130,7 +136,18 @@ class ServerLog:
         ]
         return [rows("event", told)] if told else []
 
-    def _figures(self, errors: Mapping[str, int], refused: int, seconds: float) -> list[Batch]:
+    def _growth(self, size: int, lines: int, whole_s: float, seconds: float) -> list[Batch]:
+        """How fast the log grows: bytes over the whole time, lines over the time that those that were read took."""
+        if seconds <= 0:
+            return []
+        figures = Figures(self._db)
+        figures.rate("log.written_bytes", size / whole_s, whole_s)
+        figures.rate("log.written_lines", lines / seconds, seconds)
+        return figures.batches()
+
+    def _figures(
+        self, errors: Mapping[str, int], refused: int, counted: Mapping[tuple[str, str], int], seconds: float
+    ) -> list[Batch]:
         if seconds <= 0:
             return []
         wanted = {name: count for name, count in errors.items() if _WANTED not in name}
@@ -140,6 +157,8 @@ class ServerLog:
             figures.rate("log.messages", count / seconds, seconds, severity)
         for name, count in _most(wanted).items():
             figures.rate("log.errors", count / seconds, seconds, name)
+        for (name, about), count in counted.items():
+            figures.rate(name, count / seconds, seconds, about or None)
         if refused:
             figures.rate("log.connections_refused", refused / seconds, seconds)
         return figures.batches()

@@ -1,9 +1,10 @@
 """Samples of the sessions that are not idle, several times a second: where database time goes, and who blocks whom.
 
 Cost is what this file is about. `pg_stat_get_activity` is asked rather than the view on it, which joins names that are
-cached here; the text of a query is never fetched; `pg_blocking_pids`, which takes the lock manager's locks, is asked
-for sessions that wait for a lock only, not more than twice a second each. Of those at work that wait for nothing the
-kernel is asked whether they sleep (`kernel_waits`).
+cached here; the text of a client's query is never fetched; `pg_blocking_pids`, which takes the lock manager's locks, is
+asked for sessions that wait for a lock only, not more than twice a second each. Of those at work that wait for nothing
+the kernel is asked whether they sleep (`kernel_waits`). What an autovacuum worker is at, the server itself says in
+place of a query (`autovacuum: VACUUM public.t`): that is its `program`.
 """
 
 import math
@@ -34,6 +35,7 @@ _CLIENT_BACKEND: Final = "client backend"
 _ACTIVITY: Final = """\
 SELECT /* doctord */ datid, pid, usesysid, application_name, state, wait_event_type, wait_event, backend_type,
        host(client_addr) AS client, {query_id} AS query_id, greatest(age(backend_xmin), age(backend_xid)) AS xmin_age,
+       CASE WHEN backend_type = 'autovacuum worker' THEN nullif(query, '') END AS task,
        (date_part('epoch', backend_start) * 1e6)::bigint AS serial,
        date_part('epoch', clock_timestamp() - xact_start) AS transaction_s,
        date_part('epoch', clock_timestamp() - query_start) AS statement_s,
@@ -127,7 +129,7 @@ class SessionCollector:
             "serial": session["serial"],
             "kind": CLIENT if kind == _CLIENT_BACKEND else kind,
             "user": self._roles.get(session["usesysid"]),
-            "program": program_name(session["application_name"] or ""),
+            "program": session["task"] or program_name(session["application_name"] or ""),
             "client": session["client"],
             "state": "active" if state == "fastpath function call" else state,
             **wait._asdict(),

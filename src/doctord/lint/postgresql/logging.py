@@ -11,6 +11,8 @@ from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 
 MANY_LINES_PER_S: Final = 1000.0
 A_DAY_S: Final = 86400.0
+# Of a hundred statements one is timed: that is what sample_rate is for.
+SAMPLED: Final = 0.01
 OTHERS: Final = 0o007
 VIEW: Final = "pg_stat_statements"
 DEBUG: Final = ("debug", "debug1", "debug2", "debug3", "debug4", "debug5")
@@ -44,6 +46,40 @@ def every_statement_logged(subject: Subject) -> Iterator[Violation]:
         cost=cost,
         severity=Severity.WARNING if rate and rate >= MANY_LINES_PER_S else Severity.NOTE,
         evidence=[counted("pg_stat_database.xact_commit", phrase("{:,.0f per s}", rate))] if rate else [],
+    )
+
+
+@rule("postgresql")
+def plans_timed(subject: Subject) -> Iterator[Violation]:
+    """Each row of each node of every plan is timed for the log: auto_explain.log_analyze with log_timing.
+
+    Why: the instrumentation is switched on before anybody knows how long a statement will take: all statements pay for
+        it, also those too quick to be logged.
+    Evidence: auto_explain.log_min_duration, log_analyze, log_timing, sample_rate; transactions a second.
+    Fix: auto_explain.log_timing = off keeps the counts of rows; sample_rate = 0.01 spares ninety-nine statements of a
+        hundred.
+    Verify: EXPLAIN (ANALYZE, TIMING off) beside EXPLAIN ANALYZE; pg_test_timing says what one look at the clock takes.
+    Source: PostgreSQL documentation, auto_explain: log_analyze "can have an extremely negative impact on performance".
+    """
+    least = subject.number("auto_explain.log_min_duration")
+    is_off = subject.text("auto_explain.log_min_duration") in (None, "-1") or least is None
+    if is_off or not subject.flag("auto_explain.log_analyze") or subject.flag("auto_explain.log_timing") is False:
+        return
+    part = subject.number("auto_explain.sample_rate")
+    if part is not None and part <= SAMPLED:
+        return
+    rate = commits_per_s(subject)
+    yield subject.violation(
+        "auto_explain.log_analyze with log_timing: every statement is timed row by row",
+        "auto_explain.log_analyze",
+        "auto_explain.log_timing",
+        "auto_explain.log_min_duration",
+        cost=phrase("{:,.0f} transactions a second pay for two looks at the clock for each row of each node", rate)
+        if rate
+        else f"{CANNOT_JUDGE}: collect the transactions of a busy time",
+        severity=Severity.WARNING if rate and rate >= MANY_LINES_PER_S else Severity.NOTE,
+        evidence=[counted("pg_stat_database.xact_commit", phrase("{:,.0f per s}", rate))] if rate else [],
+        changes=[subject.change("auto_explain.log_timing", "off", "reload")],
     )
 
 

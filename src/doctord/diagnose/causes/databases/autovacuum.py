@@ -1,4 +1,4 @@
-"""Autovacuum that does not come: switched off, or with too few workers for what dies."""
+"""Autovacuum that does not come: switched off, with too few workers for what dies, or cancelled again and again."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,6 +7,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.databases.cancelled_vacuums import cancelled_again
 from doctord.diagnose.causes.databases.horizon import holders
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
@@ -33,19 +34,25 @@ def autovacuum_behind(case: Case) -> Iterator[Claim]:
 
     Looks like: n_dead_tup above n_live_tup in a table with tens of thousands of rows, while no old snapshot holds
         them: autovacuum is off, for the server or for that table; or all its workers are busy; or they sleep most of
-        the time (autovacuum_vacuum_cost_delay, cost_limit).
+        the time (autovacuum_vacuum_cost_delay, cost_limit); or it begins again and again and is cancelled each time:
+        somebody takes a lock that conflicts with its own (LOCK TABLE, TRUNCATE, ALTER TABLE, CREATE INDEX), for which
+        it gives way after deadlock_timeout.
     Hurts because: each scan steps over dead rows, indexes grow, statistics go stale and plans with them; tables never
         shrink by themselves again. Where it is off the age of transaction ids is watched by nobody until it is
         forced.
     Speaks for it: dead beside living rows; the setting; workers at each look, what part of it they sleep, and how long
-        they need at the least for all pages of such a table at the rate that these settings allow.
+        they need at the least for all pages of such a table at the rate that these settings allow. How often the log
+        says "canceling autovacuum task" of a table since its last vacuum ended, who waited for the worker's lock, and
+        the statement.
     Speaks against it: what else keeps dead rows (vacuum_held_back): it is asked first. A table that was changed in
-        one go just now: autovacuum_naptime is a minute.
+        one go just now: autovacuum_naptime is a minute. A vacuum that was cancelled once, as by a migration.
     Remedy: Off: autovacuum = on, or ALTER TABLE ... RESET (autovacuum_enabled). Busy: a higher
         autovacuum_vacuum_cost_limit (the workers share it), a shorter autovacuum_vacuum_cost_delay, then more
-        autovacuum_max_workers. VACUUM (ANALYZE) the tables named now, at a quiet time.
+        autovacuum_max_workers. Cancelled: a weaker lock for the job that takes it, or none. VACUUM (ANALYZE) the tables
+        named now, at a quiet time.
     Verify: n_dead_tup falls under a fifth and stays there; last_autovacuum of these tables is young.
-    Source: PostgreSQL documentation, "The Autovacuum Daemon", "Automatic Vacuuming", pg_stat_all_tables.
+    Source: PostgreSQL documentation, "The Autovacuum Daemon", "Automatic Vacuuming", "Table-Level Locks",
+        pg_stat_all_tables.
     """
     held = {holder.db for holder in holders(case) if holder.is_old}
     for db in [db for db in case.dbs if db not in held]:
@@ -55,6 +62,8 @@ def autovacuum_behind(case: Case) -> Iterator[Claim]:
         reasons = [*_server_off(case, db), *_busy(case, db), *(_asleep(case, db, tables[0]) if tables else ())]
         if off:
             yield _behind(db, off, phrase("Autovacuum is switched off for table {}", off[0]["name"]), _tables_off(off))
+        elif again := cancelled_again(case, db):
+            yield again
         elif tables and reasons:
             yield _behind(db, tables, phrase("{} has more dead rows than living ones", tables[0]["name"]), reasons)
 

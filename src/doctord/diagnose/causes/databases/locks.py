@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 import polars as pl
 
+from doctord.analyse.locking.autovacuum import WORKER, gives_way, table_of
 from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION, Blocker, Gate, gates
+from doctord.dataset.tables import CLIENT
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.databases.exclusive import instead_of
@@ -217,7 +219,7 @@ def table_locks(case: Case) -> Iterator[Claim]:
     roots = case.blockers[:3]
     yield Claim(
         phrase("{:share of database} is spent waiting for {}{}", share, what,
-               _first_in_line(queued) or _behind(case, share, roots)),
+               _first_in_line(queued, roots) or _behind(case, share, roots)),
         impact=share,
         confidence=0.85,
         for_=[
@@ -319,7 +321,15 @@ def _waiting_statements(case: Case) -> list[Evidence]:
 
 
 def _who(root: Blocker) -> str:
-    return " ".join(part for part in (root.user, root.program) if part) or "unknown user"
+    if root.kind == WORKER:
+        return f"autovacuum of {table_of(root.program) or 'a table'}"
+    named = " ".join(part for part in (root.user, root.program) if part)
+    return named or (root.kind if root.kind and root.kind != CLIENT else "unknown user")
+
+
+def _gives_way(root: Blocker) -> bool:
+    """Whether it is autovacuum, which is cancelled for whoever wants its lock: then who wants it is to be looked at."""
+    return root.kind == WORKER and gives_way(root.program)
 
 
 def _tree(case: Case, root: Blocker) -> Evidence:
@@ -338,7 +348,9 @@ def _tree(case: Case, root: Blocker) -> Evidence:
             root.waiters,
         ),
         "",
-        phrase(
+        "it gives way to who wants the lock, after deadlock_timeout: look at who that is"
+        if _gives_way(root)
+        else phrase(
             "it was idle in its transaction {:share} of that time{}{}{}",
             idle,
             age,
@@ -348,12 +360,14 @@ def _tree(case: Case, root: Blocker) -> Evidence:
     )
 
 
-def _first_in_line(queued: Sequence[Gate]) -> Words:
+def _first_in_line(queued: Sequence[Gate], roots: Sequence[Blocker]) -> Words:
     """That the others stand behind a session that waits itself, and for whom that one waits."""
     if not queued:
         return ""
     first = queued[0]
-    return phrase(", in line behind session {}, which waits for session {}", first.sid, first.root)
+    workers = [_who(root) for root in roots if (root.db, root.sid) == (first.db, first.root) and root.kind == WORKER]
+    behind = workers[0] if workers else phrase("session {}", first.root)
+    return phrase(", in line behind session {}, which waits for {}", first.sid, behind)
 
 
 def _statements(roots: Sequence[Blocker], queued: Sequence[Gate]) -> list[str | None]:
