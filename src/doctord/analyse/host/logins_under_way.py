@@ -38,6 +38,11 @@ class LoginsUnderWay:
         return max(self.phases, key=lambda phase: self.phases[phase])
 
     @property
+    def is_asleep(self) -> bool:
+        """Whether most of them were seen asleep: who waits for a CPU is at no place in the kernel."""
+        return sum(self.places.values()) >= self.slow / 2
+
+    @property
     def for_clients(self) -> float | None:
         """The part of them that waited for their client (0 to 1); null where that is not granted to see."""
         told = sum(self.places.values())

@@ -144,3 +144,15 @@ def test_clients_that_say_nothing_are_a_note(dataset: Dataset) -> None:
 )
 def test_look_alikes_are_silent(rows: list[dict[str, Any]]) -> None:
     assert found(of(rows, settings={"log_hostname": "on"})) is None
+
+
+@pytest.mark.parametrize(("place", "is_explained"), [("do_poll", False), (None, True)])
+def test_full_cpus_do_not_explain_who_sleeps(place: str | None, *, is_explained: bool) -> None:
+    full = {"idle_pct": 0.1, "usr_pct": 90.0, "run_queue": 12.0, "pressure_some_pct": 90.0}
+    busy = [{"command": "stress", "usr_pct": 170.0, "run_wait_pct": 60.0}]
+    backend = {"usr_pct": 5.0, "sys_pct": 1.0, "run_wait_pct": 80.0}
+    extra = {"statistic": slow(place=place)}
+    dataset = host(cpu=full, backend=backend, other_processes=busy, extra=extra, settings={"log_hostname": "on"})
+    finding = found(dataset)
+    assert finding is not None
+    assert (finding.explained_by is not None) is is_explained

@@ -159,6 +159,7 @@ def _by_kernel(case: Case, logins: LoginsUnderWay, reason: Reason, ours: Sequenc
         not_measured=under_way.unseen(case, logins),
         first_steps=(reason.first_step,),
         database=logins.db,
+        stands_alone=reason.is_known and logins.is_asleep,  # however busy the CPUs are
     )
 
 
