@@ -140,6 +140,8 @@ def _explaining(
     What is wrong with one server explains nothing of another. A cause with waits of its own that hardly anybody is
     behind explains no locks, whatever it names; and what costs so little that it is a note explains nothing worse.
     """
+    if claim.stands_alone:
+        return None
     told = [(other, one) for other, one in claims if _may_explain(one, claim)]
     if measured.get(name) in {other for other, _ in told}:
         return measured[name]

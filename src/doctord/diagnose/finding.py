@@ -114,8 +114,8 @@ class Claim:
     `impact` as a mere number is a measured share. Where they are not given, `severity` follows from impact and
     confidence (`graded`), and `remedy` and `verify` are those of the cause's documentation; `first_steps` stand before
     that remedy. Without `explains_waits` nothing is set below it: it is no part of what the database waits for.
-    `explains` names causes that its own figures show to be its symptoms, whatever the causes' documentation says. All
-    else as in `Finding`.
+    `explains` names causes that its own figures show to be its symptoms, whatever the causes' documentation says. With
+    `stands_alone` its own figures show that no other cause explains it. All else as in `Finding`.
     """
 
     title: Words
@@ -133,6 +133,7 @@ class Claim:
     database: str | None = None
     explains_waits: bool = True
     explains: Sequence[str] = ()
+    stands_alone: bool = False
 
     @property
     def cost(self) -> Impact:

@@ -39,7 +39,7 @@ def stopped(pid: int) -> Iterator[None]:
 
 @pytest.mark.server
 def test_a_login_has_its_parts(server: PostgresServer) -> None:
-    [login] = of(server.dsn("doctord"))
+    login, _ = of(server.dsn("doctord"))
     assert list(parts(login)) == LOCAL
 
 
@@ -60,7 +60,7 @@ def test_what_libpq_takes_from_its_environment_counts(server: PostgresServer, mo
     monkeypatch.setenv("PGHOST", "127.0.0.1")
     monkeypatch.setenv("PGPORT", str(server.port))
     monkeypatch.setenv("PGUSER", "postgres")
-    [login] = of("")
+    login, _ = of("")
     assert list(parts(login)) == NETWORK
 
 
@@ -86,7 +86,7 @@ def test_a_refused_login_still_times_the_first_answer_and_leaves_one_line(guarde
 
 @pytest.mark.server
 def test_it_calls_itself_a_probe_and_leaves_again(guarded: PostgresServer) -> None:
-    [login] = of(guarded.dsn("postgres"))
+    login, _ = of(guarded.dsn("postgres"))
     seen = []
     for part in login.parts(time.monotonic() + 5):
         seen.append(part.subject)
@@ -100,7 +100,7 @@ def test_it_calls_itself_a_probe_and_leaves_again(guarded: PostgresServer) -> No
 
 @pytest.mark.server
 def test_a_server_that_hangs_is_given_up(guarded: PostgresServer) -> None:
-    [login] = of(guarded.dsn("postgres"))
+    login, _ = of(guarded.dsn("postgres"))
     assert guarded.process
     with stopped(guarded.process.pid):
         [part] = login.parts(time.monotonic() + 0.5)
@@ -122,15 +122,31 @@ def test_one_that_was_found_is_tried_through_the_network_too(
     "dsn", ["host=127.0.0.1 port=1 user=nobody", "host=/nonexistent user=nobody", "host=nobody.invalid user=nobody"]
 )
 def test_where_nobody_listens_there_is_nothing_to_time(dsn: str) -> None:
-    [login] = of(dsn)
-    assert parts(login) == {}
-    assert parts(login) == {}
+    for login in of(dsn):
+        assert parts(login) == {}
+        assert parts(login) == {}
+
+
+@pytest.mark.server
+def test_one_named_by_its_socket_is_tried_through_the_network_once_it_said_where(server: PostgresServer) -> None:
+    own, network = of(server.dsn("doctord"))
+    assert parts(network) == {}
+    assert list(parts(own)) == LOCAL
+    assert list(parts(network)) == NETWORK[:2]
+
+
+@pytest.mark.server
+def test_one_that_listens_at_its_socket_alone_is_not() -> None:
+    with running_postgres(settings={"listen_addresses": ""}) as server:
+        own, network = of(server.dsn("postgres"))
+        assert list(parts(own)) == LOCAL
+        assert parts(network) == {}
 
 
 @pytest.mark.server
 def test_a_server_that_was_started_again_is_timed_again() -> None:
     with running_postgres() as server:
-        [login] = of(server.dsn("postgres"))
+        login, _ = of(server.dsn("postgres"))
         assert list(parts(login)) == LOCAL
         server.stop()
         assert parts(login) == {}
@@ -143,7 +159,7 @@ def test_a_login_that_finds_no_connection_left_is_noted_each_time() -> None:
     with running_postgres(settings={"max_connections": 4, "superuser_reserved_connections": 1}) as server:
         server.execute("CREATE ROLE late LOGIN")
         notices = Notices()
-        [login] = logins.of(Target.from_dsn(server.dsn("late")), notices, is_found=False)
+        login, _ = logins.of(Target.from_dsn(server.dsn("late")), notices, is_found=False)
         with ExitStack() as taken:
             for _ in range(3):
                 taken.enter_context(server.connect())

@@ -26,6 +26,10 @@ PROGRAM: Final = "doctord-probe"
 CONNECT, ANSWER, AUTHENTICATION, QUERY = "TCP connect", "first answer", "authentication", "first query"
 NOT_CONNECTED: Final = (pq.ConnStatus.STARTED, pq.ConnStatus.NEEDED, pq.ConnStatus.BAD)
 SSL_REQUEST: Final = struct.pack("!ii", 8, 80877103)  # PostgreSQL documentation, "Message Formats"
+LISTENS: Final = b"""\
+SELECT /* doctord */ pg_catalog.current_setting('listen_addresses'), pg_catalog.current_setting('port')
+"""
+EVERYWHERE: Final = ("*", "0.0.0.0")  # noqa: S104 - what a server is set to; nobody listens here
 ANYWHERE: Final = ("192.0.2.1", 9)  # RFC 5737; connecting a datagram socket sends nothing
 
 # The path of a UNIX socket, or host and port.
@@ -44,10 +48,11 @@ class FullLogin:
         self._notices = notices
         self._unserved_at: float | None = None
         self._refused_by: Address | None = None
+        self.network_address: tuple[str, int] | None = None  # of a server reached by its Unix socket, once it has said
         self._again_at = 0.0
 
     def parts(self, deadline: float) -> Iterator[Part]:
-        """Log in, ask `select 1`, and leave; nothing where nobody listens."""
+        """Log in, ask where the server listens, and leave; nothing where nobody listens."""
         if self._refused_by and time.monotonic() < self._again_at:
             yield from FirstAnswer(self._refused_by).parts(deadline)
             return
@@ -82,11 +87,19 @@ class FullLogin:
             return
         self._unserved_at = None
         yield watch.ended(then=QUERY)
-        connection.send_query(b"select 1")
+        connection.send_query(LISTENS)
         while connection.is_busy() or connection.flush():
             watch.wait(connection.socket, for_reading=True)
             connection.consume_input()
         yield watch.ended(then=QUERY)
+        self._learn_address(connection)
+
+    def _learn_address(self, connection: pq.abc.PGconn) -> None:
+        """Where the server listens besides; of one behind a pooler, whose port is another, nothing."""
+        told = connection.get_result()
+        row = [told.get_value(0, column) for column in range(told.nfields)] if told and told.ntuples else []
+        if isinstance(_address(connection), str) and row and row[1] == (connection.port or b"5432"):
+            self.network_address = _listening_at((row[0] or b"").decode(), int(row[1]))
 
     def _note_refusal(self, connection: pq.abc.PGconn, watch: "_Stopwatch") -> None:
         text, now = brief(connection.error_message.decode(errors="replace")), time.monotonic()
@@ -96,6 +109,19 @@ class FullLogin:
             self._unserved_at = now
         else:
             self._unserved_at, self._again_at = None, now + REFUSED_S
+
+
+class ThroughTheNetwork:
+    """The first answer at the address at which a server listens too that was reached by its Unix socket."""
+
+    def __init__(self, own: FullLogin) -> None:
+        """Nothing before `own` has logged in."""
+        self._own = own
+
+    def parts(self, deadline: float) -> Iterator[Part]:
+        """Nothing where the server listens at its socket alone, or did not say."""
+        if self._own.network_address is not None:
+            yield from FirstAnswer(self._own.network_address).parts(deadline)
 
 
 class FirstAnswer:
@@ -165,11 +191,29 @@ class _Stopwatch:
 
 
 def of(target: Target, notices: Notices, *, is_found: bool) -> Sequence[Login]:
-    """How to probe a server: in its own way; one that was found here through its network address too."""
+    """How to probe a server: in its own way; by a Unix socket, through its network address too.
+
+    Of one that was found here it is known without asking, so that it is tried where our login is refused.
+    """
+    own = FullLogin(target, notices)
     parameters = target.parameters
-    if not is_found or not str(parameters.get("host", "")).startswith("/"):
-        return [FullLogin(target, notices)]
-    return [FullLogin(target, notices), FirstAnswer((_own_address(), int(parameters["port"])))]
+    if not str(parameters.get("host", "/")).startswith(("/", "@")):
+        return [own]
+    if not is_found:
+        return [own, ThroughTheNetwork(own)]
+    return [own, FirstAnswer((_own_address(), int(parameters["port"])))]
+
+
+def _listening_at(addresses: str, port: int) -> tuple[str, int] | None:
+    """Where to reach a server from here by its listen_addresses; null where it listens at no address of the network.
+
+    >>> _listening_at("localhost, 192.0.2.7", 5432), _listening_at("", 5432)
+    (('localhost', 5432), None)
+    """
+    names = [name.strip() for name in addresses.split(",") if name.strip()]
+    if not names:
+        return None
+    return _own_address() if any(name in EVERYWHERE for name in names) else names[0], port
 
 
 def _address(connection: pq.abc.PGconn) -> Address:

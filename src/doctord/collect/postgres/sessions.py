@@ -3,8 +3,9 @@
 Cost is what this file is about. `pg_stat_get_activity` is asked rather than the view on it, which joins names that are
 cached here; the text of a client's query is never fetched; `pg_blocking_pids`, which takes the lock manager's locks, is
 asked for sessions that wait for a lock only, not more than twice a second each. Of those at work that wait for nothing
-the kernel is asked whether they sleep (`kernel_waits`). What an autovacuum worker is at, the server itself says in
-place of a query (`autovacuum: VACUUM public.t`): that is its `program`.
+the kernel is asked whether they sleep (`kernel_waits`), and once a second who is not logged in yet
+(`logins_under_way`). What an autovacuum worker is at, the server itself says in place of a query (`autovacuum: VACUUM
+public.t`): that is its `program`.
 """
 
 import math
@@ -17,6 +18,7 @@ from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.kernel_waits import KernelWaits
+from doctord.collect.postgres.logins_under_way import LoginsUnderWay
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import program_name
 from doctord.dataset.tables import CLIENT, WORKING
@@ -72,6 +74,7 @@ class SessionCollector:
         self._sampled_at: float | None = None
         self._waits = _Waits()
         self._kernel = KernelWaits()
+        self._logins = LoginsUnderWay()
         self._cost = Cost(self.name)
 
     def sample(self) -> list[Batch]:
@@ -82,8 +85,10 @@ class SessionCollector:
                 if self._link.open():
                     self._sampled_at = None
                     self._kernel.begin(self._link)
+                    self._logins.begin(self._link)
                     batches.append(self._link.own_backend())
                 batches += self._sessions()
+                batches += self._logins.look(self._link.db)
         except Away:
             self._sampled_at = None
             self._waits = _Waits()

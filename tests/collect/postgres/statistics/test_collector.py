@@ -322,6 +322,28 @@ def test_compiling_and_planning_are_told_where_the_extension_counts_them(server:
         assert own["pg_stat_statements.jit_emission_time"] > 0
 
 
+ASKING = "local all all trust\nhost all all cafe.de trust\nhost all all ::1/128 ident\nhost all all samenet md5\n"
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(
+    ("hba", "role", "told"),
+    [
+        (ASKING, "postgres", "line 2: a host's name; line 3: ident"),
+        ("local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n", "postgres", "none"),
+        (ASKING, "doctord", None),
+    ],
+    ids=["some", "none", "not granted"],
+)
+def test_which_lines_of_pg_hba_ask_another_at_each_login(hba: str, role: str, told: str | None) -> None:
+    with running_postgres(hba=hba) as server:
+        server.execute("CREATE ROLE doctord LOGIN", "GRANT pg_monitor TO doctord")
+        with closing(link_to(server.dsn(role))) as link:
+            link.open()
+            found = {row["name"]: row["value"] for row in rows_of("setting", Settings().read(link))}
+    assert found.get("hba.asks") == told
+
+
 def test_settings_are_the_servers_own_and_hold_no_secrets(server: PostgresServer, link: Link) -> None:
     server.execute(
         f"ALTER SYSTEM SET primary_conninfo = 'host=x password={SECRET}'",

@@ -16,11 +16,19 @@ class Figures:
         self._common = {"ts": now_us(), "host": os.uname().nodename, "component": "postgresql", "db": db}
         self._rows: list[dict[str, Any]] = []
 
-    def gauge(self, name: str, value: Any, unit: str = "count", entity: str | None = None) -> None:  # noqa: ANN401 - any number
-        """A reading; what is null is left out."""
+    def gauge(
+        self,
+        name: str,
+        value: Any,  # noqa: ANN401 - any number
+        unit: str = "count",
+        entity: str | None = None,
+        interval_s: float | None = None,
+    ) -> None:
+        """A reading, or the mean of some over an interval; what is null is left out."""
         if value is not None:
+            span = {"interval_s": interval_s} if interval_s is not None else {}
             reading = {"name": name, "entity": entity, "value": float(value), "unit": unit, "kind": "gauge"}
-            self._rows.append({**self._common, **reading})
+            self._rows.append({**self._common, **span, **reading})
 
     def gauges(self, row: Mapping[str, Any]) -> None:
         """Each column of a row as a reading under its own name, about what its column `entity` says."""

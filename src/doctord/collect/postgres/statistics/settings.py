@@ -8,6 +8,7 @@ from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import HIDDEN, may_be_secret
+from doctord.errors import UserError
 
 _LOADED: Final = "SELECT /* doctord */ pg_conf_load_time() AS loaded, pg_postmaster_start_time() AS started"
 _SETTINGS: Final = """\
@@ -15,10 +16,21 @@ SELECT /* doctord */ name, setting AS value, unit, source, sourcefile AS source_
        sourceline AS line, vartype, pending_restart
 FROM pg_settings
 """
+_RULES_GRANTED: Final = """\
+SELECT /* doctord */ has_table_privilege('pg_hba_file_rules', 'SELECT')
+       AND has_function_privilege('pg_hba_file_rules()', 'EXECUTE') AS granted
+"""
+# Rules for which the server asks another one at each login: it names a host, or a method does. Names are not kept.
+_RULES: Final = """\
+SELECT /* doctord */ line_number AS line, auth_method AS method,
+       coalesce(address !~ ':|^[0-9.]+$' AND address NOT IN ('all', 'samehost', 'samenet'), false) AS has_name
+FROM pg_hba_file_rules WHERE error IS NULL ORDER BY line_number
+"""
+_ASKING: Final = ("ldap", "radius", "pam", "bsd", "gss", "sspi", "ident", "oauth")
 
 
 class Settings:
-    """Fills `setting` with pg_settings and `postmaster_pid`; changes, also pending ones, become events.
+    """Fills `setting` with pg_settings, `postmaster_pid` and `hba.asks`; changes, also pending ones, become events.
 
     Our own connections run with limits of their own, which would hide the server's: the settings are read over a short
     connection without them. Values that may hold a secret are not kept: commands, connection strings, and the free text
@@ -46,6 +58,7 @@ class Settings:
         shown = [_shown(row) for row in changed]
         if pid := link.server_pid():
             shown.append({"name": "postmaster_pid", "value": str(pid), "source": "kernel"})
+        shown += _asking_rules(link)
         common = {"ts": now_us(), "host": os.uname().nodename, "component": "postgresql", "db": link.db}
         return [rows("setting", [{**common, **row} for row in shown])] if shown else []
 
@@ -69,6 +82,21 @@ def _ask(link: Link) -> list[dict[str, Any]]:
         return plain.query(_SETTINGS)
     finally:
         plain.close()
+
+
+def _asking_rules(link: Link) -> list[dict[str, Any]]:
+    """Which lines of pg_hba.conf have the server ask another; nothing where that is not granted to see."""
+    try:
+        if not link.query(_RULES_GRANTED)[0]["granted"]:
+            return []
+        rules = link.query(_RULES)
+    except UserError:  # pg_hba.conf is away, say: the settings themselves are known
+        return []
+    lines = []
+    for rule in rules:
+        whom = [*(["a host's name"] if rule["has_name"] else []), *[rule["method"]] * (rule["method"] in _ASKING)]
+        lines += [f"line {rule['line']}: {' and '.join(whom)}"] if whom else []
+    return [{"name": "hba.asks", "value": "; ".join(lines) or "none", "source": "pg_hba_file_rules"}]
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Connecting: clients that wait until a server accepts them, whose requests are dropped, or whose logins take long."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -8,10 +8,13 @@ from doctord.analyse.figures import Statistic, mean
 from doctord.analyse.host.accept_delays import SLOW_S, AcceptDelay, accept_delays
 from doctord.analyse.host.login_times import SLOW_S as SLOW_LOGIN_S
 from doctord.analyse.host.login_times import SlowLogins, slow_logins
+from doctord.analyse.host.logins_under_way import LoginsUnderWay, logins_under_way
 from doctord.analyse.host.parents import parents
 from doctord.analyse.spells import covered_s
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common import logins_under_way as under_way
+from doctord.diagnose.common.logins_under_way import Reason
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, phrase
@@ -105,34 +108,72 @@ def _is_asked_about(case: Case, socket: str) -> bool:
 def logins_slow(case: Case) -> Iterator[Claim]:
     """Logging in takes long.
 
-    Looks like: a probe that connects as a client does takes half a second and more; those who are logged in notice
-        nothing.
+    Looks like: a probe that connects as a client does takes half a second and more; or backends are seconds old and in
+        no view of the server yet, whatever way our own login takes. Those who are logged in notice nothing.
     Hurts because: a request that opens a connection takes that much longer, and so does a pool that grows, just when
         there is more to do.
-    Speaks for it: how long each part of the probe's logins takes; most of it in one part.
-    Speaks against it: the other parts are quick.
+    Speaks for it: how long each part of the probe's logins takes; most of it in one part. How many backends of
+        PostgreSQL are not in after a second, how old they get, in what they are (by the titles of their processes) and
+        what they wait for: a name server, an LDAP server, their client; settings and lines of pg_hba.conf that have the
+        server ask another at each login; messages in its log.
+    Speaks against it: the other parts are quick; our own login by the Unix socket is, which has no address to look up.
+        Backends that wait for their clients: those connect and say nothing, and that is a note.
     Remedy: A pool of connections hides it, if the cause cannot be mended. TCP connect: look for lost segments and full
         queues. First answer: look what keeps the accepting process, and what starting a session takes: CPU, memory.
         Authentication: time the service that is asked (LDAP, RADIUS, DNS) by itself. First query: look at the server.
-        PostgreSQL: pg_hba.conf with addresses instead of names, log_hostname = off; session_preload_libraries and login
-        triggers are run at each login.
+        PostgreSQL: pg_hba.conf with addresses instead of names, log_hostname = off; where names are needed, a resolver
+        that answers (options timeout:1 attempts:1 in resolv.conf, a cache on the host); session_preload_libraries and
+        login triggers are run at each login; a lower authentication_timeout against clients that say nothing.
         MySQL: skip_name_resolve.
-    Verify: `doctord map` of the part that took long shows it short again at as many connections per second.
-    Source: PostgreSQL documentation, "Client Authentication" and "Message Flow: Start-up"; MySQL Reference Manual, "DNS
+    Verify: `doctord map` of the part that took long shows it short again at as many connections per second; no login is
+        under way for a second (statistic logins.oldest_s).
+    Source: PostgreSQL documentation, "Client Authentication", log_hostname, authentication_timeout and "Message Flow:
+        Start-up"; J. D. C. Little, "A proof for the queuing formula L = lambda W", 1961; MySQL Reference Manual, "DNS
         Lookups and the Host Cache"; RFC 6298 (retransmission after a second).
     """
-    for login in slow_logins(case.dataset):
-        if login.slow < max(LEAST_LOGINS, min(LEAST_SHARE * login.logins, MANY_LOGINS)):
-            continue
-        slowest = max(login.parts, key=lambda part: login.parts[part])
-        yield Claim(
-            phrase("A {} login takes {:time}: most of it is {}", login.way, login.seconds, _part(slowest)),
-            impact=NOT_MEASURED,
-            confidence=0.85,
-            for_=[_part_of(login, slowest, BEHIND[slowest])],
-            against=[_part_of(login, part, "this part is quick") for part in login.parts if part != slowest],
-            database=login.db,
-        )
+    told = [logins for logins in logins_under_way(case.dataset) if under_way.is_worth_saying(logins)]
+    reasons = {logins.db: under_way.reason_of(case, logins) for logins in told}
+    ours = [login for login in slow_logins(case.dataset) if _is_often(login)]
+    for logins in told:
+        of_same = [] if reasons[logins.db].is_client else [login for login in ours if login.db == logins.db]
+        yield _by_kernel(case, logins, reasons[logins.db], of_same)
+    for login in ours:
+        if login.db not in reasons or reasons[login.db].is_client:
+            yield _by_probe(login)
+
+
+def _is_often(login: SlowLogins) -> bool:
+    return login.slow >= max(LEAST_LOGINS, min(LEAST_SHARE * login.logins, MANY_LOGINS))
+
+
+def _by_kernel(case: Case, logins: LoginsUnderWay, reason: Reason, ours: Sequence[SlowLogins]) -> Claim:
+    """Logins of clients, as the backends show them that are not in yet; and of `ours` the parts that take long."""
+    slowest = [(login, max(login.parts, key=lambda part: login.parts[part])) for login in ours]
+    return Claim(
+        phrase("{:count login takes/logins take} up to {:time}: {}", round(logins.slow), logins.oldest_s, reason.words),
+        impact=NOT_MEASURED,
+        severity="note" if reason.is_client else "warning",
+        confidence=0.9 if reason.is_known else 0.75,
+        for_=[*under_way.evidence(case, logins), *(_part_of(login, part, BEHIND[part]) for login, part in slowest)],
+        against=under_way.against(case, logins),
+        not_measured=under_way.unseen(case, logins),
+        first_steps=(reason.first_step,),
+        database=logins.db,
+        stands_alone=reason.is_known and logins.is_asleep,  # however busy the CPUs are
+    )
+
+
+def _by_probe(login: SlowLogins) -> Claim:
+    """Logins of our own, part by part."""
+    slowest = max(login.parts, key=lambda part: login.parts[part])
+    return Claim(
+        phrase("A {} login takes {:time}: most of it is {}", login.way, login.seconds, _part(slowest)),
+        impact=NOT_MEASURED,
+        confidence=0.85,
+        for_=[_part_of(login, slowest, BEHIND[slowest])],
+        against=[_part_of(login, part, "this part is quick") for part in login.parts if part != slowest],
+        database=login.db,
+    )
 
 
 def _part(name: str) -> str:
