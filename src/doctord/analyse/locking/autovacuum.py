@@ -25,7 +25,7 @@ _VACUUMS: Final = re.compile(r"autovacuum: VACUUM(?: ANALYZE)? (?P<table>.+?)(?P
 
 @dataclass(frozen=True, slots=True)
 class Taker:
-    """Sessions of one user and program with one statement that waited for a lock that autovacuum held on a table.
+    """Sessions of one user and program that waited for a lock of autovacuum's on a table, and their last statement.
 
     `table` is `schema.table`, null where the samples do not tell it; `times` is how often they waited, `last` when they
     did so last, `waited_s` how long in all, and `longest_s` how long one wait was.
@@ -82,6 +82,7 @@ def takers(dataset: Dataset) -> list[Taker]:
                 wait = _Wait(row["sid"], row["ts"])
                 waits.append(wait)
             wait.ts, wait.seconds = row["ts"], wait.seconds + (row["interval_s"] or 0.0)
+            wait.statement_id = row["statement_id"] or wait.statement_id
     told = [_taker(who, waits) for who, waits in found.items()]
     return sorted(told, key=lambda one: (-one.times, -one.waited_s))
 
@@ -111,13 +112,12 @@ def cancelled(dataset: Dataset, db: str) -> dict[str | None, int]:
 class _Who:
     """Whose waits are counted together."""
 
-    SAMPLED: ClassVar = ("db", "database", "user", "program", "statement_id")
+    SAMPLED: ClassVar = ("db", "database", "user", "program")
 
     db: str
     database: str | None
     user: str | None
     program: str | None
-    statement_id: str | None
     table: str | None
 
 
@@ -128,6 +128,7 @@ class _Wait:
     sid: int
     ts: datetime
     seconds: float = 0.0
+    statement_id: str | None = None  # a server does not tell it at each look
 
 
 def _taker(who: _Who, waits: list[_Wait]) -> Taker:
@@ -138,7 +139,7 @@ def _taker(who: _Who, waits: list[_Wait]) -> Taker:
         table=who.table,
         user=who.user,
         program=who.program,
-        statement_id=who.statement_id,
+        statement_id=next((wait.statement_id for wait in reversed(waits) if wait.statement_id), None),
         times=len(waits),
         last=max(wait.ts for wait in waits),
         waited_s=sum(seconds),

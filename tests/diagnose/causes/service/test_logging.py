@@ -57,6 +57,15 @@ def test_plans_that_are_written_after_the_execution() -> None:
     assert finding.severity == "warning"
 
 
+def test_cpus_that_others_saturate_are_not_its_symptom() -> None:
+    others = [{"command": "stress", "usr_pct": 90.0}, {"command": "stress", "usr_pct": 90.0}]
+    busy = {"idle_pct": 0.5, "usr_pct": 95.0, "run_queue": 9.0, "pressure_some_pct": 90.0}
+    told = diagnose(host(time=BUSY, settings=PLANS, statements=[CALL], postgres=log(20 * MIB, 300_000), cpu=busy,
+                         other_processes=others)).findings  # fmt: skip
+    assert "statements_logged_heavily" in [one.cause for one in told]
+    assert "statements_logged_heavily" not in [one.explained_by for one in told if one.cause == "cpu_saturated"]
+
+
 def test_dozens_of_lines_for_each_transaction_of_a_small_server() -> None:
     quick, sampled = CALL | {"elapsed_s_per_s": 0.06}, [{"statement_id": "5", "wait_kind": "cpu"}]
     assert found(postgres=log(0.5 * MIB, 6_000), statements=[quick], sessions=sampled)

@@ -24,16 +24,17 @@ BYTES, LINES, PLANS = "log.written_bytes", "log.written_lines", "log.plans"
 HEAVY_BYTES: Final = 2**20
 # Some seven of a transaction of pgbench, each statement logged; a plan has as many by itself.
 MANY_LINES: Final = 50.0
-# What is full before somebody looks again in the morning.
-SOON_S: Final = 12 * 3600.0
+# What is full before the night is over; a log is rotated and taken away once a day, if at all.
+SOON_S: Final = 6 * 3600.0
 # A statement that is quicker than this is logged for its own sake by nobody.
 SMALL_MS: Final = 10.0
 # The least that the session itself spends on a CPU for what it logs, the kernel's part with it. PostgreSQL 15, a
-# function of 200 look-ups: 0.4 ms of CPU a call; 2.4 ms with their plans in the log (70 kB, 1,203 lines), 2.0 ms with
-# log_analyze (78 kB). By these figures 1.3 ms and 1.4 ms of that are for the log; a line that stands alone takes 14 us.
-PER_BYTE_S: Final = 10e-9
-PER_LINE_S: Final = 0.5e-6
+# function of 200 look-ups: 0.4 ms of CPU a call; 2.4 ms with their plans in the log (70 kB), 2.0 ms with log_analyze
+# (78 kB): 28 and 20 ns a byte; 31 with log_statement_stats, and 160 where each statement is a line of its own.
+PER_BYTE_S: Final = 20e-9
 MOST: Final = 0.5
+# As much of all CPUs (0 to 1) as would leave some of them idle.
+OF_CPUS: Final = 0.25
 ON, DEBUG = ("on",), ("debug", "debug1", "debug2", "debug3", "debug4", "debug5")
 # Settings that have statements logged whatever they take, and what of them that is.
 WORDS: Final = (
@@ -95,7 +96,8 @@ def statements_logged_heavily(case: Case) -> Iterator[Claim]:
     Speaks for it: bytes and lines of the log a second, and for each transaction; the settings in force; what it takes
         at the least to write as much, beside the time that sessions are on a CPU; time of calls outside the execution
         that pg_stat_statements times; the kernel's part of the CPU time; how long the room lasts. A warning where a
-        statement that is executed often loses half of its time so, or where the log's file system is full within hours.
+        statement that is executed often loses half of its time so (a quarter where there are dozens of lines for each
+        transaction), or where the log's file system is full within hours.
     Speaks against it: errors that fill the log; statements that are quick all the same.
     Remedy: Log what is slow: log_min_duration_statement = 250ms, and a sample of the rest (log_min_duration_sample with
         log_statement_sample_rate); log_statement = ddl. PostgreSQL: auto_explain.log_min_duration = 1s and more,
@@ -111,11 +113,11 @@ def statements_logged_heavily(case: Case) -> Iterator[Claim]:
         size, lines = case.total(BYTES, db), case.total(LINES, db) or 0.0
         if size is None:
             continue
-        writing = size * PER_BYTE_S + lines * PER_LINE_S
-        on_cpu = case.time.kind_share("cpu", "run queue") * case.time.seconds_per_second
+        writing, on_cpu = size * PER_BYTE_S, case.time.kind_share("cpu") * case.time.seconds_per_second
         part = min(writing / on_cpu, 1.0) if on_cpu else 0.0
-        slowed = _slowed(case, db, part)
-        if size >= HEAVY_BYTES or (slowed and lines >= MANY_LINES * (_ended(case, db) or lines)):
+        are_many = lines >= MANY_LINES * (_ended(case, db) or lines)
+        slowed = _slowed(case, db, part, are_many=are_many)
+        if size >= HEAVY_BYTES or (slowed and are_many):
             yield _claim(case, db, (size, lines, writing), part, slowed)
 
 
@@ -142,17 +144,25 @@ def _claim(case: Case, db: str, written: tuple[float, float, float], part: float
             *_plans(case, db),
             Evidence("statistic", f"name in ('{BYTES}', '{LINES}') and db = '{db}'",
                      phrase("{:.2g s per s} at the least to write it", writing), "",
-                     phrase("{:share} of the time that sessions are on a CPU; with plans that are timed (log_analyze) "
-                            "it is several times that", part)),
+                     phrase("{:share} of the time that sessions are on a CPU; the timing of plans (log_analyze) not "
+                            "counted", part)),
             *_kernel(case),
             *([_told(slowed)] if slowed else []),
             *full,
         ],
         against=against,
         not_measured=() if settings else (WHICH,),
-        explains=("cpu_saturated", "cpu_few_statements", "statement_dominates") if part >= MOST else (),
+        explains=_symptoms(case, part, writing),
         database=db,
     )  # fmt: skip
+
+
+def _symptoms(case: Case, part: float, writing: float) -> tuple[str, ...]:
+    """What else is said of the same time: of the host's CPUs only where writing takes a good part of these."""
+    if part < MOST:
+        return ()
+    of_cpus = ("cpu_saturated", "cpu_few_statements") if case.cpus and writing >= OF_CPUS * case.cpus else ()
+    return ("statement_dominates", *of_cpus)
 
 
 def _title(settings: Sequence[Evidence], slowed: Slowed | None) -> Words:
@@ -161,17 +171,18 @@ def _title(settings: Sequence[Evidence], slowed: Slowed | None) -> Words:
     return phrase("{}{}", first, told)
 
 
-def _slowed(case: Case, db: str, part: float) -> Slowed | None:
+def _slowed(case: Case, db: str, part: float, *, are_many: bool) -> Slowed | None:
     """The statement with most time whose callers lose by it: what is written, or what it does outside its execution.
 
     Plans are written when the execution is over and pg_stat_statements has timed it; those of statements within a
-    function are part of the execution of the one that calls it.
+    function are part of the execution of the one that calls it. What is known of the time is the least: where dozens of
+    lines are written for each transaction (`are_many`) half as large a part is enough.
     """
     for one in (one for one in case.statements if one.db == db and one.elapsed_ms is not None):
         execution = one.elapsed_ms or 0.0
         each = max(execution, on_cpu_ms(case, one) or 0.0)
         lost = max(part, 1 - execution / each if each else 0.0)
-        if is_slowed(one, lost, each):
+        if is_slowed(one, 2 * lost if are_many else lost, each):
             return Slowed(one, lost, each)
     return None
 
