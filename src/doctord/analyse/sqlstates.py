@@ -23,6 +23,7 @@ BY_WORDS: Final = (
     ("out of memory", "53200"),
     ("out of shared memory", "53200"),
     ("cannot allocate memory", "53200"),
+    ("has already been removed", "58P01"),
     ("too many clients already", "53300"),
     ("connection slots are reserved", "53300"),
     ("too many connections for", "53300"),

@@ -5,7 +5,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -280,3 +280,24 @@ def test_the_sqlstate_of_an_error_in_whichever_log_tells_it(
             session.execute("SELECT 1 / 0")
         error = until(collector, "statistic", lambda row: row["name"] == "log.errors", seconds=20)
     assert error["entity"] == "ERROR 22012 division by zero"
+
+
+@pytest.mark.server
+def test_who_asks_for_wal_that_was_removed(postgres_server: Callable[..., PostgresServer]) -> None:
+    small = {"min_wal_size": "32MB", "max_wal_size": "32MB", "log_line_prefix": "%m [%p] %e "}
+    server = postgres_server(settings=small)
+    with (server.datadir / "pg_hba.conf").open("a") as rules:
+        rules.write("local replication all trust\n")
+    server.execute("SELECT pg_reload_conf()")
+    for _ in range(6):
+        server.execute("CREATE TABLE IF NOT EXISTS t AS SELECT 1", "DROP TABLE t", "SELECT pg_switch_wal()")
+        server.execute("CHECKPOINT")
+    with closing(StatisticsCollector(link_to(server.dsn()))) as collector:
+        collector.sample()
+        standby = psycopg.pq.PGconn.connect(server.dsn(replication="true").encode())
+        standby.exec_(b"START_REPLICATION PHYSICAL 0/1000000")
+        with suppress(psycopg.Error):
+            standby.get_copy_data(0)
+        standby.finish()
+        error = until(collector, "statistic", lambda row: row["name"] == "log.errors", seconds=20)
+    assert error["entity"] == "ERROR 58P01 requested WAL segment ? has already been removed"

@@ -64,6 +64,7 @@ KINDS: Final = (
     Kind("out of memory", ("53200",), is_servers_own=True),
     Kind("connections", ("53300",), least_share=NEVER),
     Kind("autovacuum", ("57014",), "autovacuum task", NEVER),
+    Kind("removed WAL", ("58P01", "XX000"), "has already been removed", NEVER),
     Kind("not waited for", ("55P03",), "could not obtain lock", MOST),
     Kind("timeout", ("57014", "55P03", "25P03", "25P04")),
     Kind("aftermath", ("25P02",), least_share=NEVER),

@@ -7,6 +7,7 @@ import pytest
 
 from doctord._native import Batch
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.archiver import Archiver
 from doctord.collect.postgres.statistics.collector import StatisticsCollector
 from doctord.collect.postgres.statistics.horizon import Horizon
 from doctord.collect.postgres.statistics.relations import Relations
@@ -184,9 +185,7 @@ def test_an_archiver_that_fails_is_told_by_its_times() -> None:
     with running_postgres(15, settings) as server, closing(link_to(server.dsn())) as link:
         link.open()
         server.execute("CREATE TABLE t (id int)", "SELECT pg_switch_wal()")
-        told = figures(
-            settled(Replication().read, link, lambda found: "pg_stat_archiver.last_failed_s" in figures(found))
-        )
+        told = figures(settled(Archiver().read, link, lambda found: "pg_stat_archiver.last_failed_s" in figures(found)))
     assert told["pg_ls_archive_statusdir.ready"] >= 1
     assert told["pg_stat_archiver.last_failed_s"] < 60
     assert "pg_stat_archiver.last_archived_s" not in told

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 
 import pytest
 
-from diagnose.hosts import host
+from diagnose.hosts import DB, START, host
 from doctord.collect.postgres.statistics.replication import Replication
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 from postgres_samples import figures, link_to
@@ -33,6 +35,45 @@ def test_a_standby_that_nothing_reaches() -> None:
     assert told({PAUSED: 0.0, RECEIVERS: 0.0}) == [
         ("standby_stands_still", "warning", "Standby postgresql:5432 is not connected to its primary")
     ]
+
+
+def asks(entity: str, *, last_s: int = 20, seconds: int = 20, **figures: float) -> list[tuple[str, str, str]]:
+    """Findings of a host whose log has a message until some second of the look."""
+    about = {"db": DB, "component": "postgresql", "name": "log.errors", "entity": entity, "kind": "rate"}
+    rows = [
+        about | {"ts": START + timedelta(seconds=second), "interval_s": 5.0, "host": "host", "value": 0.2}
+        for second in range(5, last_s + 1, 5)
+    ]
+    dataset = host(seconds=seconds, postgres={(None, name): value for name, value in figures.items()})
+    known = {name: dataset.frame(name).to_dicts() for name in dataset.tables}
+    findings = diagnose(Dataset.from_rows(**known | {"statistic": [*known.get("statistic", []), *rows]})).findings
+    return [(finding.cause, finding.severity, said(finding.title)) for finding in findings]
+
+
+REMOVED = "requested WAL segment ? has already been removed"
+
+
+def test_wal_that_was_removed_is_told_by_the_primary() -> None:
+    [(cause, severity, title)] = asks(f"ERROR 58P01 {REMOVED}")
+    assert (cause, severity) == ("standby_stands_still", "warning")
+    assert title.startswith("postgresql:5432 is asked by a standby for WAL that was removed")
+
+
+def test_wal_that_was_removed_is_told_by_the_standby_once() -> None:
+    told = asks(f"FATAL 08P01 could not receive data from WAL stream: ERROR: {REMOVED}", **{RECEIVERS[1]: 0.0})
+    assert [(cause, title.partition(":5432 ")[2][:26]) for cause, _, title in told] == [
+        ("standby_stands_still", "asks for WAL that was remo")
+    ]
+
+
+def test_who_does_not_ask_any_more_got_it_from_elsewhere() -> None:
+    [(cause, severity, _)] = asks(f"ERROR 58P01 {REMOVED}", seconds=120)
+    assert (cause, severity) == ("standby_stands_still", "note")
+
+
+def test_another_end_of_the_stream_is_not_about_wal_that_was_removed() -> None:
+    told = asks("FATAL 08006 could not receive data from WAL stream: server closed the connection unexpectedly")
+    assert "standby_stands_still" not in [cause for cause, _, _ in told]
 
 
 def test_a_standby_that_follows_and_a_primary_are_healthy() -> None:

@@ -1,8 +1,10 @@
 """Commits that wait for a standby: one that is slow, and one that is not there."""
 
+from typing import Any
+
 import pytest
 
-from diagnose.hosts import host
+from diagnose.hosts import DB, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -12,10 +14,22 @@ WAITING = {("Commit", "SyncRep"): 3.0, ("CPU", "CPU"): 0.2}
 WAITER = {"wait_class": "Commit", "event": "SyncRep", "wait_kind": "standby", "in_state_s": 41.0}
 
 
-def waiting(names: str, connected: float | None, synchronous: float | None) -> Dataset:
+REMOVED = "ERROR 58P01 requested WAL segment ? has already been removed"
+
+
+def in_log(entity: str, per_s: float = 0.2) -> dict[str, Any]:
+    """A message that came at each second of the look."""
+    row = {"db": DB, "component": "postgresql", "name": "log.errors", "entity": entity, "value": per_s, "kind": "rate"}
+    return {"statistic": [row]}
+
+
+def waiting(
+    names: str, connected: float | None, synchronous: float | None, extra: dict[str, Any] | None = None
+) -> Dataset:
     told = {"pg_stat_replication.connected": connected, "pg_stat_replication.synchronous": synchronous}
     figures = {(None, name): value for name, value in told.items() if value is not None}
-    return host(time=WAITING, sessions=[WAITER], postgres=figures, settings={"synchronous_standby_names": names})
+    settings = {"synchronous_standby_names": names}
+    return host(time=WAITING, sessions=[WAITER], postgres=figures, settings=settings, extra=extra)
 
 
 def only(dataset: Dataset) -> Finding:
@@ -52,3 +66,27 @@ def test_fewer_are_there_than_must_confirm(names: str, connected: float, synchro
 )
 def test_a_standby_that_is_there_is_slow(names: str, connected: float | None, synchronous: float | None) -> None:
     assert "waits for a standby to confirm" in said(only(waiting(names, connected, synchronous)).title)
+
+
+@pytest.mark.parametrize("code", ["58P01 ", "XX000 ", ""], ids=["missed", "known to be removed", "no code is logged"])
+def test_one_that_asks_for_wal_that_was_removed_has_to_be_made_anew(code: str) -> None:
+    entity = REMOVED.replace("58P01 ", code)
+    finding = only(waiting("s1", 0.0, 0.0, in_log(entity)))
+    assert "a synchronous standby that cannot come back" in said(finding.title)
+    assert any("4 times in the log: requested WAL segment" in said(item.figure) for item in finding.for_)
+    assert "nor does pg_rewind" in said(finding.remedy[0])
+    assert "pg_basebackup" in said(finding.remedy[1])
+    assert any("synchronous_standby_names = ''" in said(step) for step in finding.remedy)
+
+
+def test_another_file_that_is_missing_is_none_of_the_standbys() -> None:
+    dataset = waiting("s1", 0.0, 0.0, in_log('ERROR 58P01 could not open file "?": No such file or directory'))
+    first = next(one for one in diagnose(dataset).findings if one.cause == "standby_slows_commits")
+    assert "that is not there" in said(first.title)
+
+
+def test_one_that_is_there_beside_one_that_asks() -> None:
+    """The synchronous one is slow, another one is to be made anew."""
+    found = {one.cause: one for one in diagnose(waiting("s1", 1.0, 1.0, in_log(REMOVED))).findings}
+    assert set(found) == {"standby_slows_commits", "standby_stands_still"}
+    assert "to confirm" in said(found["standby_slows_commits"].title)

@@ -156,3 +156,17 @@ def test_live_an_archiver_is_no_slot(postgres_server: Callable[..., PostgresServ
     told = _checked(server, 20)
     assert "wait to be archived" in told["archiver_stuck"]["title"]
     assert "slot_keeps_wal" not in told
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_live_a_command_that_hangs_and_one_that_is_busy(postgres_server: Callable[..., PostgresServer]) -> None:
+    hangs = {"archive_mode": "on", "archive_command": "while [ ! -e release ]; do sleep 0.3; done"}
+    server = postgres_server(settings=hangs)
+    try:
+        told = _checked(server, 35)
+    finally:
+        (server.datadir / "release").touch()
+    assert "does not come back" in told["archiver_stuck"]["title"]
+    busy = postgres_server(settings={"archive_mode": "on", "archive_command": "sleep 0.5"})
+    assert "archiver_stuck" not in _checked(busy, 25)

@@ -9,6 +9,7 @@ from doctord.collect.core.link import Away
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.server_log import ServerLog
+from doctord.collect.postgres.statistics.archiver import Archiver
 from doctord.collect.postgres.statistics.folders import Folders
 from doctord.collect.postgres.statistics.freezing import Freezing
 from doctord.collect.postgres.statistics.horizon import Horizon
@@ -66,6 +67,7 @@ class StatisticsCollector:
             Freezing(),
             LockTable(),
             Replication(),
+            Archiver(),
             Statements(),
             Relations(),
             Sizes(),

@@ -1,4 +1,4 @@
-"""Standbys that lag, slots that hold WAL and old rows back, and an archiver that fails."""
+"""Standbys that lag, and slots that hold WAL and old rows back."""
 
 from typing import Final
 
@@ -6,7 +6,6 @@ from doctord._native import Batch
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.figures import Figures
-from doctord.errors import UserError
 
 _STANDBYS: Final = """\
 SELECT /* doctord */ application_name AS entity,
@@ -54,16 +53,6 @@ SELECT /* doctord */ pg_is_in_recovery()::int AS "pg_is_in_recovery",
        CASE WHEN pg_is_in_recovery() THEN date_part('epoch', clock_timestamp() - pg_last_xact_replay_timestamp()) END
            AS "pg_last_xact_replay_timestamp.age_s"
 """
-# The counters move once a minute while it fails: it tries three times, and sleeps. The times tell it at once.
-_ARCHIVER: Final = """\
-SELECT /* doctord */ date_part('epoch', clock_timestamp() - last_failed_time) AS "pg_stat_archiver.last_failed_s",
-       date_part('epoch', clock_timestamp() - last_archived_time) AS "pg_stat_archiver.last_archived_s"
-FROM pg_stat_archiver
-"""
-_READY: Final = """\
-SELECT /* doctord */ count(*) AS "pg_ls_archive_statusdir.ready"
-FROM pg_ls_archive_statusdir() WHERE name LIKE '%.ready'
-"""
 
 
 class Replication:
@@ -87,19 +76,7 @@ class Replication:
                 figures.gauges(row)
         if row["pg_is_in_recovery"]:
             figures.gauges(link.query(_STANDBY)[0])
-        self._read_archiver(link, figures)
         return figures.batches()
-
-    def _read_archiver(self, link: Link, figures: Figures) -> None:
-        """When it failed last, and when not; what waits for it is counted while it fails only: there may be much."""
-        failed_s, archived_s = (times := link.query(_ARCHIVER)[0]).values()
-        figures.gauges(times)
-        if failed_s is None or (archived_s is not None and archived_s <= failed_s):
-            return
-        try:
-            figures.gauges(link.query(_READY)[0])
-        except UserError as refusal:  # it fails, and that is known
-            link.notices.not_measured(link.db, "segments that wait to be archived", str(refusal), refusal.hint)
 
     def close(self) -> None:
         """There is nothing of its own."""

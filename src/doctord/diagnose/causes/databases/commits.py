@@ -231,11 +231,12 @@ def standby_slows_commits(case: Case) -> Iterator[Claim]:
     Hurts because: with synchronous transport a commit needs the standby's acknowledgement: network and its disk; its
         transaction keeps its locks until then.
     Speaks for it: the wait for the standby, beside the local write; how many standbys must confirm, and how many that
-        count are connected and stream (pg_stat_replication).
+        count are connected and stream (pg_stat_replication); in the log, one that asks for WAL that was removed.
     Speaks against it: a remote write as short as the local one.
     Remedy: Look at the network's round trip and the standby's log device; let commits wait for less where the
         protection that was promised allows it.
         PostgreSQL: synchronous_commit = remote_write, or local for what may be lost; fewer synchronous_standby_names.
+        A standby that asks for WAL that was removed needs it from the archive, or has to be made anew.
         Oracle: NOAFFIRM (fast sync) or asynchronous transport; give the standby redo logs a fast device.
         MySQL: rpl_semi_sync_master_wait_for_slave_count (source and replica in 8.0.26 and later) no higher than needed.
     Verify: The wait for the standby, and the time of a commit with it.

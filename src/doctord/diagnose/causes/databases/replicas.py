@@ -5,6 +5,8 @@ from typing import Final
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.databases.standbys import CONNECTED, waits_for_missing
+from doctord.diagnose.common.removed_wal import REBUILD, Removed, removed
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 
@@ -23,32 +25,69 @@ LATE_S = 60.0
 
 @cause()
 def standby_stands_still(case: Case) -> Iterator[Claim]:
-    """A standby does not follow: its replay is paused, or nothing reaches it.
+    """A standby does not follow: its replay is paused, nothing reaches it, or the WAL that it needs was removed.
 
-    Looks like: pg_is_wal_replay_paused() is true; or primary_conninfo is set and pg_stat_wal_receiver has no row.
+    Looks like: pg_is_wal_replay_paused() is true; or primary_conninfo is set and pg_stat_wal_receiver has no row; or
+        the log, its own or that of the server that it follows, has "requested WAL segment ... has already been
+        removed" again and again.
     Hurts because: who reads there sees the past; a failover to it loses or first replays all since; on the primary a
         slot keeps WAL for it, and with synchronous_commit = remote_apply commits wait.
-    Speaks for it: that it is paused, or not connected, at every look; WAL that it received and has not replayed.
+    Speaks for it: that it is paused, or not connected, at every look; WAL that it received and has not replayed; how
+        often it asked for WAL that was removed.
     Speaks against it: it replays from an archive meanwhile (restore_command); somebody paused it on purpose, for a
-        look at one moment.
+        look at one moment; it has not asked for a minute.
     Remedy: Paused: ask who did it, then select pg_wal_replay_resume(). It pauses by itself at a recovery target
         (recovery_target_action), and where a setting is smaller than the primary's (max_connections,
         max_worker_processes, max_prepared_transactions, max_locks_per_transaction): raise that and restart. Not
-        connected: its log says why (password, pg_hba.conf, a slot that is gone, WAL that was removed: then make it
-        anew).
+        connected: its log says why (password, pg_hba.conf, a slot that is gone). WAL that was removed: get it from the
+        archive (restore_command), or make the standby anew; pg_rewind does not help.
     Verify: pg_stat_wal_receiver has a row, and the lag in pg_stat_replication of the primary falls.
     Source: PostgreSQL documentation, "Recovery Control Functions", "Hot Standby" (Administrator's Overview),
-        pg_stat_wal_receiver.
+        pg_stat_wal_receiver, "Log-Shipping Standby Servers" (Streaming Replication), wal_keep_size.
     """
     for db in case.dbs:
+        gone = removed(case, db)
+        if gone is not None and not (waits_for_missing(case, db) and not gone.is_over):
+            yield _removed(case, db, gone)
         ahead = next((one for one in case.figures(AHEAD) if one.db == db), None)
         behind = phrase("{:bytes} of WAL received and not replayed", ahead.last) if ahead else ""
         for one in case.figures(PAUSED):
             if one.db == db and one.mean == 1:
                 yield _still(db, phrase("Replay is paused on standby {}", db), PAUSED, behind)
         for one in case.figures(RECEIVERS):
-            if one.db == db and one.largest == 0:
+            if one.db == db and one.largest == 0 and (gone is None or gone.is_over):
                 yield _still(db, phrase("Standby {} is not connected to its primary", db), RECEIVERS, behind)
+
+
+def _removed(case: Case, db: str, gone: Removed) -> Claim:
+    """A standby that asks for what is not there any more; who follows whom, its own log or the other's tells."""
+    asks = phrase("Standby {} asks for WAL that was removed: it cannot follow any more", db)
+    is_asked = phrase("{} is asked by a standby for WAL that was removed: it cannot follow any more", db)
+    over = Evidence("statistic", gone.evidence.filter, "not within the last minute", "",
+                    "it got it from an archive, was made anew, or was given up")  # fmt: skip
+    return Claim(
+        asks if gone.is_told_by_standby else is_asked,
+        impact=NONE_YET,
+        confidence=0.6 if gone.is_over else 0.9,
+        severity="note" if gone.is_over else "warning",
+        for_=[gone.evidence, *_connected(case, db)],
+        against=[over] if gone.is_over else [],
+        remedy=REBUILD,
+        database=db,
+    )
+
+
+def _connected(case: Case, db: str) -> list[Evidence]:
+    """How many standbys do stream from this server: the one that asks is none of them."""
+    return [
+        Evidence("statistic", f"name = '{one.name}' and db = '{db}'",
+                 phrase("{:count standby/standbys} connected", one.last), "", "others than the one that asks")
+        for one in case.figures(CONNECTED) if one.db == db and not _is_standby(case, db)
+    ]  # fmt: skip
+
+
+def _is_standby(case: Case, db: str) -> bool:
+    return any(one.db == db and one.last for one in case.figures("pg_is_in_recovery"))
 
 
 def _still(db: str, title: Words, name: str, behind: Words) -> Claim:

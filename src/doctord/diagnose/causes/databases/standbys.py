@@ -5,9 +5,10 @@ import re
 import polars as pl
 
 from doctord.diagnose.case import Case
+from doctord.diagnose.common.removed_wal import REBUILD, Removed, removed
 from doctord.diagnose.common.waited import of_kind
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 
 STANDBY = "standby"
 NAMES = "synchronous_standby_names"
@@ -43,9 +44,10 @@ def missing_standby(case: Case, share: float) -> Claim | None:
         there = connected if not connected or confirming is None else confirming
         if connected is None or there is None or there >= needed(names):
             continue
+        gone = _asking(case, db)
         return Claim(
-            phrase("Commits wait for a synchronous standby that is not there: {:.0f} of {} that must confirm",
-                   there, needed(names)),
+            phrase(f"Commits wait for a synchronous standby that {'cannot come back' if gone else 'is not there'}: "
+                   "{:.0f} of {} that must confirm", there, needed(names)),
             impact=share,
             confidence=0.95,
             for_=[
@@ -58,11 +60,11 @@ def missing_standby(case: Case, share: float) -> Claim | None:
                          else "no commit is confirmed until one connects", "at_most"),
                 Evidence("setting", f"name = '{NAMES}' and db = '{db}'", phrase("{} = {}", NAMES, names), "",
                          "whom commits wait for"),
+                *([gone.evidence] if gone else []),
                 *_longest(case, db),
             ],
             remedy=(
-                phrase("Start the standby ({}) again, or mend its way here (primary_conninfo, pg_hba.conf, its own "
-                       "application_name): what waits goes on by itself once it has caught up.", names),
+                *_back(names, gone),
                 "If it will not be back soon, decide to do without its protection: ALTER SYSTEM SET "
                 "synchronous_standby_names = '' (or to standbys that are there), then SELECT pg_reload_conf(): what "
                 "waits is let go at once. Cancelling a waiting commit does not undo it: it is on this server alone.",
@@ -73,6 +75,29 @@ def missing_standby(case: Case, share: float) -> Claim | None:
             database=db,
         )  # fmt: skip
     return None
+
+
+def waits_for_missing(case: Case, db: str) -> bool:
+    """Whether commits of a server wait for a standby that is not there, so that this is said there."""
+    share = case.time.kind_share(STANDBY)
+    claim = missing_standby(case, share) if case.worth_with_locks(share, STANDBY) else None
+    return claim is not None and claim.database == db
+
+
+def _asking(case: Case, db: str) -> Removed | None:
+    """That a standby asks for WAL which was removed, and still does."""
+    gone = removed(case, db)
+    return None if gone is None or gone.is_over else gone
+
+
+def _back(names: str, gone: Removed | None) -> tuple[Words, ...]:
+    """What brings the standby back."""
+    if gone is not None:
+        return REBUILD
+    return (
+        phrase("Start the standby ({}) again, or mend its way here (primary_conninfo, pg_hba.conf, its own "
+               "application_name): what waits goes on by itself once it has caught up.", names),
+    )  # fmt: skip
 
 
 def _last(case: Case, name: str, db: str) -> float | None:

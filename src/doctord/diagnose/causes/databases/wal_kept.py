@@ -1,42 +1,23 @@
-"""Logs that are kept and not removed: for a replication slot that nobody reads, or an archiver that fails."""
+"""Logs that are kept and not removed: for a replication slot that nobody reads, or an archiver that stands still."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import polars as pl
 
 from doctord.analyse.figures import Statistic
-from doctord.analyse.storage.filesystems import left_bytes
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, NotMeasured, Severity
+from doctord.diagnose.causes.databases.archiver import FAILED_S, READY, failing, is_failing, standing, standstill
+from doctord.diagnose.common.wal_room import MIB, Room, disk_left, until_end
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Severity
 from doctord.diagnose.phrase import phrase
 
 RETAINED = "pg_replication_slots.retained_bytes"
-FAILED_S, ARCHIVED_S = "pg_stat_archiver.last_failed_s", "pg_stat_archiver.last_archived_s"
-READY = "pg_ls_archive_statusdir.ready"
 # Four segments: a reader that lives lags so much now and then.
 LEAST_BYTES = 64 * 2**20
-MIB = 2**20
 # A night and a weekend must be outlived without anybody who looks.
-SOON_S, FULL_AT_ONCE_S = 3 * 86_400.0, 3600.0
-# What waits is tried again every minute: an older failure has nothing left to archive.
-TRIED_AGAIN_S = 300.0
-# Segments: one that is being archived just now, and one that failed once.
-FEW_READY = 2.0
+SOON_S = 3 * 86_400.0
 MOST_TOLD = 4
-
-
-class _Room(NamedTuple):
-    """Bytes that may still be written before it ends, how many a second are, and what its end is."""
-
-    left: float | None
-    per_s: float | None
-    end: str
-
-    @property
-    def seconds(self) -> float | None:
-        return self.left / self.per_s if self.left is not None and self.per_s else None
 
 
 @cause(explains=("filesystem_full",))
@@ -68,30 +49,30 @@ def slot_keeps_wal(case: Case) -> Iterator[Claim]:
     yield from _lost(case)
 
 
-def _unread(case: Case, retained: Statistic, room: _Room) -> Claim:
+def _unread(case: Case, retained: Statistic, room: Room) -> Claim:
     return Claim(
         phrase("Nobody reads slot {}: {:bytes} of WAL are kept for it", retained.entity, retained.last),
         impact=NONE_YET,
         confidence=0.95,
         severity=_severity(room, is_large=retained.last > _max_wal_size(case, retained.db)),
-        for_=[_kept(retained, "it was not active at any look"), *_until_end(case, retained.db, room)],
+        for_=[_kept(retained, "it was not active at any look"), *until_end(case, retained.db, room)],
         against=_archiver_too(case, retained.db),
-        not_measured=_room_unknown(room),
+        not_measured=room.unknown,
         database=retained.db,
     )
 
 
-def _lagging(case: Case, retained: Statistic, active: Statistic, room: _Room) -> Claim:
+def _lagging(case: Case, retained: Statistic, active: Statistic, room: Room) -> Claim:
     often = phrase("active at {:share} of the looks", active.mean)
     return Claim(
         phrase("The reader of slot {} is {:bytes} of WAL behind, and falls back", retained.entity, retained.last),
         impact=NONE_YET,
         confidence=0.75,
         severity=_severity(room, is_large=False),
-        for_=[_kept(retained, "more than max_wal_size"), *_until_end(case, retained.db, room)],
+        for_=[_kept(retained, "more than max_wal_size"), *until_end(case, retained.db, room)],
         against=[Evidence("statistic", f"name = 'pg_replication_slots.active' and entity = '{retained.entity}'", often,
                           "", "somebody reads it: it may catch up")],
-        not_measured=_room_unknown(room),
+        not_measured=room.unknown,
         database=retained.db,
     )  # fmt: skip
 
@@ -112,18 +93,22 @@ def _lost(case: Case) -> Iterator[Claim]:
 
 @cause(explains=("archiver_behind", "filesystem_full"))
 def archiver_stuck(case: Case) -> Iterator[Claim]:
-    """The archiver cannot write.
+    """The archiver cannot write, or does not come back.
 
     Looks like: archival errors, ORA-00257, ORA-19809 in the alert log; in PostgreSQL the last try of archive_command
-        failed, and segments wait in pg_wal/archive_status.
+        failed, and segments wait in pg_wal/archive_status; or nothing fails and nothing is archived, while segments
+        wait and more come: the command hangs, aborts the archiver, or is not set.
     Hurts because: when the last log is full and not archived, all changes of an Oracle database stop until there is
         room; PostgreSQL keeps WAL until the file system is full, and then stops. Meanwhile no backup reaches so far.
-    Speaks for it: the messages of the alert log; when it failed last and when it did not, how many segments wait.
-    Speaks against it: messages that ended long ago, and switches since; a single failure that was made good.
+    Speaks for it: the messages of the alert log; when it failed last and when it did not, how many segments wait and
+        since when; the command that still runs, for how long, and what it waits for.
+    Speaks against it: messages that ended long ago, and switches since; a single failure that was made good; segments
+        that are archived, however many wait; a quiet server, on which none does.
     Remedy: Oracle: make room in the archive destination or the recovery area (back up and delete with RMAN, never by
         hand); enlarge it to hold the redo of the longest time between two backups; watch how full it is.
         PostgreSQL: the server's log has the command's own words and its exit code; run it by hand as the server's user.
-        Room, rights, credentials, the host of the archive. Never delete files of pg_wal: they go once archived.
+        Room, rights, credentials, the host of the archive. A command that ends above 125 (not found) or by a signal
+        ends the archiver too, and is counted as no failure. Never delete files of pg_wal: they go once archived.
     Verify: The archiver goes on; no new messages. PostgreSQL: pg_stat_archiver.last_archived_time advances, and
         failed_count stands still.
     Source: Oracle Database Administrator's Guide 19c, "Managing Archived Redo Log Files"; PostgreSQL documentation,
@@ -141,39 +126,11 @@ def archiver_stuck(case: Case) -> Iterator[Claim]:
             ],
         )  # fmt: skip
     for failed in case.figures(FAILED_S):
-        if _is_failing(case, failed.db):
-            yield _failing(case, failed)
-
-
-def _is_failing(case: Case, db: str | None) -> bool:
-    """Whether its last try failed, not long ago, and more waits than one that may be on its way."""
-    failed_s, archived_s, ready = (_last(case, name, db) for name in (FAILED_S, ARCHIVED_S, READY))
-    if failed_s is None or failed_s > TRIED_AGAIN_S or (archived_s is not None and archived_s <= failed_s):
-        return False
-    return ready is None or ready >= 1
-
-
-def _failing(case: Case, failed: Statistic) -> Claim:
-    archived_s, ready = _last(case, ARCHIVED_S, failed.db), _last(case, READY, failed.db)
-    room = _Room(_disk_left(case, failed.db), case.total("pg_stat_wal.wal_bytes", failed.db), "the file system is full")
-    is_lasting = ready is None or ready > FEW_READY or room.seconds is not None
-    waiting = phrase("{:count segment waits/segments wait} to be archived", ready) if ready else "segments wait"
-    since = (
-        phrase("the last one that succeeded was {:time} ago", archived_s) if archived_s else "none has succeeded yet"
-    )
-    where = f"name = '{FAILED_S}' and db = '{failed.db}'"
-    return Claim(
-        phrase("The archiver of {} fails: {}", failed.db, waiting),
-        impact=NONE_YET,
-        confidence=0.95 if is_lasting else 0.75,
-        severity="critical" if _is_at_once(room) else "warning",
-        for_=[
-            Evidence("statistic", where, phrase("it failed {:.0f s} ago", failed.last), "", since),
-            *_until_end(case, failed.db, room),
-        ],
-        not_measured=_room_unknown(room),
-        database=failed.db,
-    )
+        if is_failing(case, failed.db):
+            yield failing(case, failed)
+    for db in case.dbs:
+        if (still := standstill(case, db)) is not None:
+            yield standing(case, still)
 
 
 def _kept(retained: Statistic, why: str) -> Evidence:
@@ -182,39 +139,22 @@ def _kept(retained: Statistic, why: str) -> Evidence:
                     "at_least")  # fmt: skip
 
 
-def _until_end(case: Case, db: str | None, room: _Room) -> list[Evidence]:
-    wal = _last(case, "pg_ls_waldir.size_bytes", db)
-    told = []
-    if room.per_s is not None:
-        lasts = phrase("{:bytes} are left: {} in {:duration} at that rate", room.left, room.end, room.seconds)
-        named = f"name = 'pg_stat_wal.wal_bytes' and db = '{db}'"
-        told.append(Evidence("statistic", named, phrase("{:bytes/s} more", room.per_s), "",
-                             "" if room.seconds is None else lasts))  # fmt: skip
-    if wal is not None:
-        told.append(
-            Evidence("statistic", "name = 'pg_ls_waldir.size_bytes'", phrase("{:bytes} in pg_wal", wal), "", "")
-        )
-    return told
-
-
 def _archiver_too(case: Case, db: str | None) -> list[Evidence]:
-    if not _is_failing(case, db):
-        return []
-    return [Evidence("statistic", f"name = '{FAILED_S}'", "the archiver fails too", "", "it keeps WAL by itself")]
+    if is_failing(case, db):
+        return [Evidence("statistic", f"name = '{FAILED_S}'", "the archiver fails too", "", "it keeps WAL by itself")]
+    if db is not None and (still := standstill(case, db)) is not None:
+        kept = phrase("{:count segment waits/segments wait} for the archiver too", still.ready)
+        return [Evidence("statistic", f"name = '{READY}'", kept, "", "it keeps WAL by itself")]
+    return []
 
 
-def _room(case: Case, retained: Statistic) -> _Room:
+def _room(case: Case, retained: Statistic) -> Room:
     """What may still be written: until the slot is lost, where a limit is set, else until the file system is full."""
     per_s = _growth(case, retained)
     safe = _slot(case, "safe_wal_size_bytes", retained)
     if safe is not None:
-        return _Room(safe.last, per_s, "the slot is lost")
-    return _Room(_disk_left(case, retained.db), per_s, "the file system is full")
-
-
-def _disk_left(case: Case, db: str | None) -> float | None:
-    """Of the data directory's file system: nothing tells whether pg_wal lies elsewhere."""
-    return left_bytes(case.dataset, case.setting("data_directory", db))
+        return Room(safe.last, per_s, "the slot is lost")
+    return Room(disk_left(case, retained.db), per_s, "the file system is full")
 
 
 def _growth(case: Case, retained: Statistic) -> float | None:
@@ -230,26 +170,12 @@ def _slot(case: Case, name: str, retained: Statistic) -> Statistic | None:
     return next((one for one in figures if (one.db, one.entity) == (retained.db, retained.entity)), None)
 
 
-def _last(case: Case, name: str, db: str | None) -> float | None:
-    return next((figure.last for figure in case.figures(name) if figure.db == db), None)
-
-
 def _max_wal_size(case: Case, db: str | None) -> float:
     """Bytes that the server keeps anyway; its default where the setting was not read."""
     return float(case.setting("max_wal_size", db) or 1024) * MIB
 
 
-def _is_at_once(room: _Room) -> bool:
-    return room.seconds is not None and room.seconds <= FULL_AT_ONCE_S
-
-
-def _severity(room: _Room, *, is_large: bool) -> Severity:
-    if _is_at_once(room):
+def _severity(room: Room, *, is_large: bool) -> Severity:
+    if room.is_at_once:
         return "critical"
     return "warning" if is_large or (room.seconds is not None and room.seconds <= SOON_S) else "note"
-
-
-def _room_unknown(room: _Room) -> tuple[NotMeasured, ...]:
-    if room.left is not None:
-        return ()
-    return (NotMeasured("how long the room lasts", "the file system of pg_wal was not seen", "df of pg_wal"),)

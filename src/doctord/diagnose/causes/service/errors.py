@@ -6,6 +6,7 @@ from doctord.analyse.errors import IN_ALL, LOGGED, Logged, failures, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.failures import ERROR, POSTGRESQL, WHICH_ERRORS, failed, is_log_read, transactions
+from doctord.diagnose.common.removed_wal import is_about_removed
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
@@ -145,11 +146,15 @@ def errors_logged(case: Case) -> Iterator[Claim]:
     """
     messages = failures(logged(case.dataset))
     for db in sorted({one.db for one in messages}):
+        # WAL that a standby misses has a cause of its own (`standby_stands_still`).
         judged = {each.entity for one in failed(case, db) if one.is_told for each in one.messages}
         told = [
             one
             for one in messages
-            if one.db == db and one.entity not in judged and (one.count >= OFTEN or _is_servers_own(one))
+            if one.db == db
+            and one.entity not in judged
+            and not is_about_removed(one)
+            and (one.count >= OFTEN or _is_servers_own(one))
         ]
         if not told:
             continue
