@@ -159,6 +159,6 @@ def test_control_units_of_lsdasd_by_unique_ids() -> None:
     findings = diagnose(dataset_of_sample("lsdasd.u.txt")).findings
     titles = {said(finding.title) for finding in findings if finding.cause == "dasd_aliases_few"}
     assert titles == {
-        "2 volumes have 1 aliases in control unit IBM.750000000BH411.d300",
-        "1 volumes have 0 aliases in control unit IBM.750000000BH411.d400",
+        "2 volumes have 1 alias in control unit IBM.750000000BH411.d300",
+        "1 volume has 0 aliases in control unit IBM.750000000BH411.d400",
     }

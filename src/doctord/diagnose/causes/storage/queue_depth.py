@@ -134,7 +134,12 @@ def dasd_aliases_few(case: Case) -> Iterator[Claim]:
             ]
         )  # fmt: skip
         yield Claim(
-            phrase("{:.0f volumes} have {:.0f aliases}{}", unit.volumes, unit.aliases, _of_unit(unit)),
+            phrase(
+                "{:count volume has/volumes have} {:count alias/aliases}{}",
+                round(unit.volumes),
+                round(unit.aliases),
+                _of_unit(unit),
+            ),
             impact=NONE_YET if waiting is None else case.felt(sum(map(case.time.share, WAITS))),
             confidence=0.6 if waiting is None else 0.85,
             for_=for_,
