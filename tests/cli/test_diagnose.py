@@ -1,6 +1,8 @@
 """The exit status and the first line where several hosts were judged, each for itself."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,14 @@ def test_the_status_of_several_hosts(
     health = [one["health"] for one in (documents, *documents["others"])]
     assert health == sorted(health, key=("not_healthy", "healthy", "not_judged").index)
     assert health.count("not_judged") == sum(one is UNKNOWN for one in hosts.values())
+
+
+def test_a_file_is_judged_without_pandas(tmp_path: Path) -> None:
+    """Pyarrow imports it, where it is installed, for each datetime that it is given: a third of a short command."""
+    file = tmp_path / "vmstat.txt"
+    file.write_text(HEADING + COLUMNS + LINE.format(run=1, usr=23, idle=76) * 120)
+    code = "import sys; from doctord.cli import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    run = [sys.executable, "-c", code, "diagnose", str(file)]
+    loaded = subprocess.run(run, capture_output=True, text=True, timeout=180, check=False).stderr.split()
+    assert "doctord.diagnose.engine" in loaded
+    assert "pandas" not in loaded

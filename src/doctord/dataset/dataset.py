@@ -14,10 +14,12 @@ import polars as pl
 import pyarrow as pa
 
 from doctord.dataset.tables import LASTING, TABLES, Table
+from doctord.dataset.without_pandas import hide_pandas
 
 # Else threads add up parts of a group, and then these in whichever order they come: the last digits of a sum, and with
 # them a verdict's document, would be others in each run.
 os.environ.setdefault("POLARS_NO_PARTITION", "1")
+hide_pandas()
 
 Made = TypeVar("Made")
 
