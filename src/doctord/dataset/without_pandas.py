@@ -1,7 +1,7 @@
 """Keeps Arrow from importing pandas, which takes a quarter of a second where it is installed.
 
-Nothing here hands it any. Arrow looks for pandas once, at the first value of Python's that it is given, and remembers what it found. Whoever
-needs pandas itself imports it as ever, later.
+Nothing here hands it any. Arrow looks for pandas once, at the first value of Python's that it is given, and remembers
+what it found. Whoever needs pandas itself imports it as ever, later.
 """
 
 import sys
