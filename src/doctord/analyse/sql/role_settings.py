@@ -96,13 +96,16 @@ def runners(dataset: Dataset) -> tuple[Runner, ...]:
 
 def _runners(sessions: pl.DataFrame) -> tuple[Runner, ...]:
     weight = pl.col("interval_s")
-    rows = sessions.filter(
+    rows = sessions.lazy().filter(
         (pl.col("kind") == CLIENT)
         & (pl.col("state") == "active")
         & (pl.col("wait_class") != "Idle")
         & pl.col("db").is_not_null()
     )
-    sums = rows.group_by("db", "statement_id", "user", "database", maintain_order=True).agg(
-        weight.sum().alias("seconds"), pl.len(), pl.col("statement_s").mean().alias("running_s")
+    sums = (
+        rows.group_by("db", "statement_id", "user", "database", maintain_order=True)
+        .agg(weight.sum().alias("seconds"), pl.len(), pl.col("statement_s").mean().alias("running_s"))
+        .sort("seconds", descending=True, maintain_order=True)
+        .collect(engine="in-memory")  # the streaming one hands rows out in no order
     )
-    return tuple(Runner(*row) for row in sums.sort("seconds", descending=True, maintain_order=True).iter_rows())
+    return tuple(Runner(*row) for row in sums.iter_rows())
