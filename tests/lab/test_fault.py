@@ -27,6 +27,8 @@ def test_each_required_fault_expects_its_cause() -> None:
         "requests_split": "requests_split",
         "system_call_storm": "system_call_storm",
         "work_mem_spill": "sort_spill",
+        "pool_exhausted": "pooler_queue",
+        "pool_large_enough": None,
         "abandoned_slot": "slot_keeps_wal",
         "backup_saturates_disk": "io_by_others",
         "cartesian_joins": "cpu_few_statements",

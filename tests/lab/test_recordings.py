@@ -10,7 +10,7 @@ from doctord.lab.fault import all_faults
 
 RECORDINGS = Path(__file__).with_name("recordings")
 # Injected once each, on a machine that others had filled: their first recording has to be made on a quiet one.
-TO_BE_RECORDED = {"neighbour_reads_files"}
+TO_BE_RECORDED = {"neighbour_reads_files", "pool_exhausted", "pool_large_enough"}
 RECORDED = sorted(all_faults().keys() - TO_BE_RECORDED)
 
 

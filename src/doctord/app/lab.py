@@ -160,7 +160,7 @@ def root_causes(diagnosis: Diagnosis) -> list[str]:
 
 def _diagnosed(server: PrivateServer, seconds: float, lake: Path | None, watcher: Watcher) -> Diagnosis:
     """What is diagnosed without a past: this host's own is not that of a private server."""
-    examination = diagnose(Live(seconds, [server.dsn]), watcher=watcher)
+    examination = diagnose(Live(seconds, [server.dsn, *server.beside]), watcher=watcher)
     if lake:
         write(lake, examination.seen.batches)
     return examination.diagnosis

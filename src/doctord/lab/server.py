@@ -12,7 +12,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, LiteralString
 
@@ -45,7 +45,10 @@ HEALTHY: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class PrivateServer:
-    """A running server: where it is, and what a fault may do to it."""
+    """A running server: where it is, and what a fault may do to it.
+
+    `beside` are addresses of what a fault has put before it, a pooler say, and what is to be looked at too.
+    """
 
     binaries: Path
     folder: Path
@@ -53,6 +56,7 @@ class PrivateServer:
     port: int
     process: subprocess.Popen[bytes]
     group: Group | None
+    beside: list[str] = field(default_factory=list)
 
     @property
     def dsn(self) -> str:

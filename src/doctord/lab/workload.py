@@ -59,6 +59,7 @@ def workload(
     restarts: bool = False,
     threads: int = 1,
     far: FarEnd | None = None,
+    dsn: str | None = None,
 ) -> Iterator[Workload]:
     """Run pgbench until the context ends.
 
@@ -73,12 +74,14 @@ def workload(
         restarts: whether it is begun anew when the server has ended its sessions.
         threads: how many of the clients may connect at the same time.
         far: where it runs; null: here. Its report is in a folder `far-...` of the server's.
+        dsn: the address of a pooler before the server, which keeps no prepared statements; null: the server's own.
 
     Raises:
         LabError: pgbench ended before the context did.
     """
     folder = Path(tempfile.mkdtemp(prefix="far-" if far else "load-", dir=server.folder))
-    options = ["--no-vacuum", "--time=86400", "--progress=1", "--progress-timestamp", "--protocol=prepared"]
+    options = ["--no-vacuum", "--time=86400", "--progress=1", "--progress-timestamp"]
+    options.append(f"--protocol={'simple' if dsn else 'prepared'}")
     options += [f"--client={clients}", f"--jobs={threads}", f"--random-seed={seed}"]
     for name, (text, weight) in (scripts or ({"script": (script, 1)} if script else {})).items():
         (folder / f"{name}.sql").write_text(text)
@@ -88,8 +91,14 @@ def workload(
     if reconnect:
         options.append("--connect")
     report = folder / "report.txt"
-    dsn = f"host={far.address} port={server.port} user=postgres dbname={DATABASE}" if far else server.dsn
-    pgbench: list[str | Path] = [*(far.entrance if far else ()), server.binaries / "pgbench", *options, dsn]
+    if far:
+        dsn = f"host={far.address} port={server.port} user=postgres dbname={DATABASE}"
+    pgbench: list[str | Path] = [
+        *(far.entrance if far else ()),
+        server.binaries / "pgbench",
+        *options,
+        dsn or server.dsn,
+    ]
     again = ["sh", "-c", 'while :; do "$@"; sleep 0.2; done', "sh"] if restarts else []
     with running([*again, *pgbench], report) as process:
         yield Workload(report)

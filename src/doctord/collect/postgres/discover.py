@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from doctord.collect.core.poolers import poolers
+
 _NAMES: Final = frozenset({"postgres", "postmaster"})
 _SOCKET: Final = re.compile(r"\s(/\S*)/\.s\.PGSQL\.(\d+)$")
 _LISTENING: Final = "00010000"  # __SO_ACCEPTCON in the flags of /proc/net/unix
@@ -36,7 +38,8 @@ class Server:
 
 def servers(proc: Path = Path("/proc")) -> list[Server]:
     """The servers of this host, in order of their ports; those that cannot be reached come last."""
-    sockets = dict(_sockets(proc))
+    poolers_ports = {pooler.port for pooler in poolers(proc)}
+    sockets = {port: folder for port, folder in _sockets(proc) if port not in poolers_ports}
     postmasters = list(_postmasters(proc))
     found = [_at_socket(port, folder, postmasters, alone=len(sockets) == 1) for port, folder in sockets.items()]
     matched = {server.pid for server in found}

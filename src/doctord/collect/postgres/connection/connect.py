@@ -8,8 +8,6 @@ up. Every connection is read-only, in autocommit, and shows itself as `doctord` 
 import os
 import pwd
 import re
-import select
-import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -18,12 +16,10 @@ from typing import Any, Final
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import DictRow, dict_row
-from psycopg.waiting import Ready, Wait
 
-from doctord.collect.postgres.connection.identity import acting_as, can_act_as
+from doctord.collect.core.identity import acting_as, can_act_as
+from doctord.collect.core.impatient import Impatient, Silent
 from doctord.errors import UserError
-
-_ANSWER_S: Final = 3.0  # longer than the statement's own limit, so that the server ends it in its own way first
 
 _FORM: Final = "write it as 'host=... port=... user=... dbname=...' or 'postgresql://user@host:port/dbname'"
 _PORTS: Final = re.compile(r"[0-9,]*")
@@ -54,10 +50,6 @@ FROM (VALUES ('log_statement', 'none'), ('log_min_duration_statement', '-1'), ('
 """
 _GRANTED: Final = 150000
 _WHERE_GRANTED: Final = "WHERE has_parameter_privilege(name, 'SET')"
-
-
-class Silent(psycopg.OperationalError):
-    """The server took a request and did not answer in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,40 +106,6 @@ def _db(host: str, port: str) -> str:
     return f"postgresql:{port}" if local else f"postgresql:{host}:{port}"
 
 
-class _Impatient(psycopg.Connection[DictRow]):
-    """A connection that gives up a server which does not answer; psycopg itself would wait without end."""
-
-    def wait(self, gen: Any, interval: float = 0.0, timeout: float | None = None) -> Any:  # noqa: ANN401, ARG002 - psycopg's
-        """Run one exchange with the server.
-
-        Raises:
-            Silent: No answer in time; the connection is then closed.
-        """
-        deadline = time.monotonic() + _ANSWER_S
-        try:
-            wanted = next(gen)
-            while True:
-                if not (ready := _ready(self.pgconn.socket, wanted, deadline - time.monotonic())):
-                    self.pgconn.finish()
-                    raise Silent(f"no answer for {_ANSWER_S:g} s")
-                wanted = gen.send(ready)
-        except StopIteration as end:
-            return end.value
-
-
-def _ready(socket: int, wanted: Wait, seconds: float) -> int:
-    poll = select.poll()
-    poll.register(socket, (wanted & Wait.R and select.POLLIN) | (wanted & Wait.W and select.POLLOUT))
-    events = poll.poll(max(0.0, seconds) * 1000)
-    if not events:
-        return 0
-    happened = events[0][1]
-    ended = happened & (select.POLLERR | select.POLLHUP)
-    readable = wanted & Wait.R and (happened & select.POLLIN or ended)
-    writable = wanted & Wait.W and (happened & select.POLLOUT or ended)
-    return (Ready.R if readable else 0) | (Ready.W if writable else 0)
-
-
 def connect(target: Target, *, limits: bool = True) -> psycopg.Connection[DictRow]:
     """A connection for measuring; as root, under the name of the server's own user unless another is asked for.
 
@@ -160,7 +118,7 @@ def connect(target: Target, *, limits: bool = True) -> psycopg.Connection[DictRo
     conninfo, identity = login_of(target, limits=limits)
     with identity:
         try:
-            connection = _Impatient.connect(conninfo, autocommit=True, row_factory=dict_row)
+            connection = Impatient.connect(conninfo, autocommit=True, row_factory=dict_row)
         except psycopg.errors.ConnectionTimeout as error:
             raise Silent(f"no answer to a login for {_CLIENT['connect_timeout']} s") from error
     if limits:

@@ -14,9 +14,10 @@ from psycopg.sql import Composed
 
 from doctord._native import Batch
 from doctord.collect.core import link
+from doctord.collect.core.impatient import Silent
 from doctord.collect.core.link import Trouble
 from doctord.collect.core.notices import Notices
-from doctord.collect.postgres.connection.connect import Silent, Target, connect
+from doctord.collect.postgres.connection.connect import Target, connect
 from doctord.dataset.rows import now_us, rows
 
 _ROLE: Final = "CREATE ROLE doctord LOGIN; GRANT pg_monitor TO doctord; then set PGUSER=doctord or give --dsn"

@@ -1,0 +1,56 @@
+"""The collector of PgBouncer's pools: `DATABASE` is the way in.
+
+A pooler is no database, and yet clients wait there before a server has seen them. It is asked at its console (the
+database `pgbouncer`), with the right to look alone (`stats_users`); as its own user through its socket without any.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from doctord.collect.core.collector import Collector
+from doctord.collect.core.database import Database
+from doctord.collect.core.notices import Notices
+from doctord.collect.core.poolers import Pooler, poolers
+
+if TYPE_CHECKING:
+    from doctord.collect.pgbouncer.driver import PgBouncerDriver
+
+
+def collectors(addresses: Sequence[str]) -> list[Collector]:
+    """One for each pooler at these addresses: `pgbouncer://USER@HOST:PORT`.
+
+    Raises:
+        UserError: One of the addresses is none.
+    """
+    from doctord.collect.pgbouncer.driver import PgBouncerDriver  # noqa: PLC0415 - loads libpq
+
+    return [_asking(PgBouncerDriver.from_address(address), Notices()) for address in addresses]
+
+
+class Search:
+    """Finds the poolers of this host, and on every further call those that have come since."""
+
+    def __init__(self) -> None:
+        """Nothing is looked for yet."""
+        self._known: set[Pooler] = set()
+
+    def collectors(self) -> list[Collector]:
+        """Collectors of the poolers that were not known yet."""
+        found = [pooler for pooler in poolers() if pooler not in self._known]
+        self._known.update(found)
+        if not found:
+            return []
+        from doctord.collect.pgbouncer.driver import PgBouncerDriver  # noqa: PLC0415 - as above
+
+        return [_asking(PgBouncerDriver.here(pooler), Notices()) for pooler in found]
+
+
+def _asking(driver: "PgBouncerDriver", notices: Notices) -> Collector:
+    from doctord.collect.pgbouncer.pools import Pools  # noqa: PLC0415 - as above
+
+    return Pools(driver, notices)
+
+
+DATABASE: Final = Database(
+    name="pgbouncer", schemes=("pgbouncer",), is_sampled=True, collectors=collectors, search=Search
+)

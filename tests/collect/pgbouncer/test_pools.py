@@ -1,0 +1,145 @@
+"""PgBouncer's pools, of a real pooler before a real server; and finding it."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from doctord.collect import pgbouncer
+from doctord.collect.core import poolers
+from doctord.collect.core.notices import Notices
+from doctord.collect.host import Host
+from doctord.collect.pgbouncer.driver import PgBouncerDriver
+from doctord.collect.pgbouncer.pools import Pools
+from doctord.collect.postgres import discover
+from doctord.errors import UserError
+from doctord.lab.pooler import Pooler, pooler
+from postgres_samples import rows_of
+from servers import PostgresServer, running_postgres
+
+
+@dataclass
+class Behind:
+    """What the lab's pooler needs of the server behind it."""
+
+    folder: Path
+    port: int
+    beside: list[str]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    if not shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin"):
+        pytest.skip("pgbouncer is not installed")
+    with running_postgres(15) as started:
+        started.execute("CREATE DATABASE pgbench")
+        yield started
+
+
+@contextmanager
+def before(server: PostgresServer, size: int) -> Iterator[Pooler]:
+    with pooler(Behind(server.socket_dir, server.port, []), size) as one:  # type: ignore[arg-type]
+        yield one
+    shutil.rmtree(one.folder)
+
+
+def sampled(collector: Pools, samples: int = 2) -> dict[str, list[dict[str, Any]]]:
+    batches = []
+    for number in range(samples):
+        time.sleep(0.3 if number else 0.0)
+        batches += collector.sample()
+    return {table: rows_of(table, batches) for table in ("setting", "statistic", "event")}
+
+
+@pytest.mark.server
+def test_who_waits_and_for_how_long(server: PostgresServer) -> None:
+    with before(server, size=1) as one, ExitStack() as clients:
+        held, waiting = (clients.enter_context(closing(psycopg.connect(one.dsn))) for _ in range(2))
+        held.execute("select 1")
+        waiting.pgconn.send_query(b"begin; select 2")
+        waiting.pgconn.flush()
+        time.sleep(0.2)
+        with closing(Pools(PgBouncerDriver.from_address(one.address), Notices())) as collector:
+            rows = sampled(collector)
+            held.rollback()
+            time.sleep(0.2)
+            later = sampled(collector)
+    assert not rows["event"]
+    last = {row["name"]: row for row in rows["statistic"] if row["entity"] == "pgbench postgres"}
+    assert (last["pgbouncer.cl_waiting"]["value"], last["pgbouncer.sv_active"]["value"]) == (1.0, 1.0)
+    assert last["pgbouncer.maxwait"]["value"] > 0.3
+    assert {row["db"] for row in rows["statistic"] if row["component"] == "pgbouncer"} == {f"pgbouncer:{one.port}"}
+    sizes = [row["value"] for row in rows["statistic"] if row["name"] == "pgbouncer.pool_size"]
+    assert sizes == [1.0, 1.0]
+    assert {row["name"]: row["value"] for row in rows["setting"]}["pool_mode"] == "transaction"
+    waited = [row["value"] * row["interval_s"] for row in later["statistic"] if row["name"] == "pgbouncer.wait_time"]
+    assert sum(waited) > 0.3e6
+
+
+@pytest.mark.server
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root reads the configuration of others")
+def test_a_pooler_is_found_and_is_no_server(server: PostgresServer) -> None:
+    with before(server, size=1) as one:
+        assert one.port in {found.port for found in poolers.poolers()}
+        assert one.port not in {found.port for found in discover.servers()}
+        collectors = pgbouncer.Search().collectors()
+        names = {collector.name for collector in collectors}
+        rows = [row for each in collectors for row in rows_of("statistic", each.sample())]
+        for each in collectors:
+            each.close()
+    assert f"pools of pgbouncer:{one.port}" in names
+    assert f"pgbouncer:{one.port}" in {row["db"] for row in rows}
+
+
+def test_a_pooler_that_is_not_there_is_told_once_and_costs_nothing_else(tmp_path: Path) -> None:
+    with closing(Pools(PgBouncerDriver.from_address(f"pgbouncer://{tmp_path}:6432"), Notices())) as collector:
+        rows = sampled(collector)
+    assert [(row["kind"], row["text"]) for row in rows["event"]] == [("not measured", "no PgBouncer listens there")]
+    assert "pgbouncer://" in rows["event"][0]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("address", "db"),
+    [
+        ("pgbouncer://stats@db1:6433", "pgbouncer:db1:6433"),
+        ("pgbouncer://localhost", "pgbouncer:6432"),
+        ("pgbouncer:///run/postgresql:6544", "pgbouncer:6544"),
+        ("pgbouncer://", "pgbouncer:6432"),
+    ],
+)
+def test_addresses(address: str, db: str) -> None:
+    assert PgBouncerDriver.from_address(address).db == db
+
+
+@pytest.mark.parametrize("address", ["pgbouncer://me:secret@host:6432", "pgbouncer://host:secret"])
+def test_a_wrong_address_is_refused_without_being_repeated(address: str) -> None:
+    with pytest.raises(UserError) as refusal:
+        Host(dsns=[address]).collectors()
+    assert "secret" not in f"{refusal.value} {refusal.value.hint}"
+
+
+def test_a_configuration_that_may_not_be_read_leaves_the_usual_port(tmp_path: Path) -> None:
+    process = tmp_path / "7"
+    process.mkdir()
+    (process / "comm").write_text("pgbouncer\n")
+    (process / "cmdline").write_bytes(b"/usr/sbin/pgbouncer\0-d\0/etc/nowhere/pgbouncer.ini\0")
+    [found] = poolers.poolers(tmp_path)
+    assert (found.port, found.is_known) == (6432, False)
+
+
+def test_a_configuration_with_included_files_and_remarks(tmp_path: Path) -> None:
+    process = tmp_path / "7"
+    (process / "root/etc").mkdir(parents=True)
+    (process / "comm").write_text("pgbouncer\n")
+    (process / "cmdline").write_bytes(b"pgbouncer\0/etc/pgbouncer.ini\0")
+    text = "%include /etc/x.ini\n[databases]\n* = host=h password=%x\n[pgbouncer]\n; remark\nlisten_port = 6543\n"
+    (process / "root/etc/pgbouncer.ini").write_text(text)
+    [found] = poolers.poolers(tmp_path)
+    assert (found.port, found.socket_dir, found.is_known) == (6543, "/tmp", True)  # noqa: S108 - its own default
