@@ -16,7 +16,6 @@ from doctord.errors import UserError
 from doctord.lab import run as lab
 from doctord.lab.dose import MODERATE, Dose
 from doctord.lab.fault import Fault, all_faults
-from doctord.lab.pair import Together, run_pair
 from doctord.lab.run import Outcome
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import Load
@@ -125,31 +124,12 @@ def try_fault(
 
     def look(server: PrivateServer) -> Diagnosis | None:
         if invite is None:
-            return _diagnosed(server, seconds, lake, watcher)
+            return diagnosed(server, seconds, lake, watcher)
         invite(server)
         time.sleep(seconds)
         return None
 
     return Tried(lab.run(fault, look, dose=dose, load=load, bin_dir=bin_dir, keep=keep))
-
-
-def try_pair(
-    first: Fault, second: Fault, seconds: float, *, dose: Dose = MODERATE, load: Load = "tpcb", lake: Path | None = None
-) -> Together[Diagnosis]:
-    """Inject two faults into one private server, and diagnose it for so long while both last.
-
-    Args:
-        first: Is injected first, and measured alone before.
-        second: Is measured alone after.
-        seconds: How long both are diagnosed.
-        dose: How much of each, and the seed of everything random in the load.
-        load: The light load.
-        lake: Where to keep what the diagnosis is made from; null keeps nothing.
-
-    Raises:
-        UserError: the two cannot be in one server, there is no usable PostgreSQL, or the lake cannot be written.
-    """
-    return run_pair(first, second, lambda server: _diagnosed(server, seconds, lake, SILENT), dose=dose, load=load)
 
 
 def root_causes(diagnosis: Diagnosis) -> list[str]:
@@ -158,8 +138,8 @@ def root_causes(diagnosis: Diagnosis) -> list[str]:
     return list(dict.fromkeys(roots))
 
 
-def _diagnosed(server: PrivateServer, seconds: float, lake: Path | None, watcher: Watcher) -> Diagnosis:
-    """What is diagnosed without a past: this host's own is not that of a private server."""
+def diagnosed(server: PrivateServer, seconds: float, lake: Path | None, watcher: Watcher = SILENT) -> Diagnosis:
+    """What is diagnosed in so long, and kept in the lake; without a past, as this host's is not a private server's."""
     examination = diagnose(Live(seconds, [server.dsn]), watcher=watcher)
     if lake:
         write(lake, examination.seen.batches)
