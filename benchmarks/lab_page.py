@@ -10,7 +10,7 @@ from lab_runs import Run, light_load, machine
 
 from doctord.lab.effect import LATENCY_GROWS, THROUGHPUT_FALLS
 from doctord.lab.fault import Fault, all_faults
-from doctord.lab.workload import LOADS
+from doctord.lab.load.workload import LOADS
 
 # First, and no cause: that nobody explains a wait, and what to collect. It counts as honest, never as right.
 UNEXPLAINED = "other_waits"

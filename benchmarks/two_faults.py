@@ -11,9 +11,9 @@ from doctord.lab.dose import MODERATE, Dose
 from doctord.lab.effect import Effect
 from doctord.lab.errors import LabError, UnavailableError
 from doctord.lab.fault import Fault
+from doctord.lab.load.workload import Load, Pace
 from doctord.lab.run import BEFORE_S, Seen, effect_of, loaded_server
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import Load, Pace
 
 ALONE_S: Final = 5.0
 """How long each fault is measured alone."""

@@ -10,7 +10,7 @@ import pytest
 from benchmark_modules import benchmark
 from doctord.lab.errors import LabError, UnavailableError
 from doctord.lab.fault import Fault
-from doctord.lab.workload import Pace
+from doctord.lab.load.workload import Pace
 
 two_faults = benchmark("two_faults")
 Happened = list[str]

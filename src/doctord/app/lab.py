@@ -16,9 +16,9 @@ from doctord.errors import UserError
 from doctord.lab import run as lab
 from doctord.lab.dose import MODERATE, Dose
 from doctord.lab.fault import Fault, all_faults
+from doctord.lab.load.workload import Load
 from doctord.lab.run import Outcome
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import Load
 from doctord.lake.query import Lake
 from doctord.lake.writer import write
 

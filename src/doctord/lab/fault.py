@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from doctord.lab import faults
-from doctord.lab.cgroup import Controller
 from doctord.lab.dose import INTENSITIES, Dose, Intensity
 from doctord.lab.effect import Figure
+from doctord.lab.host.cgroup import Controller
 from doctord.lab.server import PrivateServer
 
 Injection = Callable[[PrivateServer, Dose], Iterator[None]]

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from doctord.lab import cgroup, folder
 from doctord.lab.binaries import find_binaries
 from doctord.lab.dose import MODERATE, Dose
 from doctord.lab.effect import Effect, effect_on_figure, effect_on_load
 from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import Fault
-from doctord.lab.processes import orderly_end
+from doctord.lab.host import cgroup, folder
+from doctord.lab.host.processes import orderly_end
+from doctord.lab.load.workload import LOADS, Load, Pace, Workload, workload
 from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
-from doctord.lab.workload import LOADS, Load, Pace, Workload, workload
 
 log = logging.getLogger("doctord.lab")
 

@@ -7,8 +7,8 @@ from typing import Any
 from doctord.app.lab import Tried
 from doctord.lab.effect import Effect
 from doctord.lab.fault import Fault
+from doctord.lab.load.workload import Pace
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import Pace
 from doctord.report.diagnosis import document as diagnoses
 from doctord.report.diagnosis import terminal
 

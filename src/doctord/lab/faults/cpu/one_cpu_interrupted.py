@@ -10,7 +10,7 @@ from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import fault
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
 from doctord.lab.server import PrivateServer
 
 _RATE_PER_S = 10_000

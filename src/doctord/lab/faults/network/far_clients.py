@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
+from doctord.lab.host.network import far_end
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.way import far_end
-from doctord.lab.workload import workload
 
 _CLIENTS = 8
 # pgbench's own transaction, and what an application does before each next statement.

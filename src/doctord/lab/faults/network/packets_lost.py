@@ -6,9 +6,9 @@ from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
 from doctord.lab.figures import far_latency_ms
+from doctord.lab.host.network import far_end
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.way import far_end
-from doctord.lab.workload import workload
 
 # Two results a second of 2 MB each: a tenth of a second on a way on which nothing is lost and 50 MB/s fit.
 _CLIENTS, _RATE_PER_S = 6, 2

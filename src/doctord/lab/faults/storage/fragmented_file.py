@@ -7,7 +7,7 @@ from pathlib import Path
 from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
-from doctord.lab.loop_device import loop_device
+from doctord.lab.host.loop_device import loop_device
 from doctord.lab.server import PrivateServer
 
 _IMAGE_BYTES = 1 << 30

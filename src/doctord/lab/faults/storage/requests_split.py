@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.loop_device import loop_device
+from doctord.lab.host.loop_device import loop_device
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _IMAGE_BYTES = 3 << 30
 # 262,144 rows that each fill a block of 8 KiB: 2 GiB, which takes half a minute to read in the order of chance.

@@ -9,9 +9,9 @@ from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
 from doctord.lab.figures import answer
-from doctord.lab.loop_device import loop_device
+from doctord.lab.host.loop_device import loop_device
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _IMAGE_BYTES = 1 << 30
 _ROWS = "insert into readings select id, repeat(md5(id::text), 30) from generate_series(1, {}) as id"

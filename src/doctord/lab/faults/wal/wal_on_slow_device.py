@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.folder import give
-from doctord.lab.loop_device import LoopDevice, slow_device
+from doctord.lab.host.folder import give
+from doctord.lab.host.loop_device import LoopDevice, slow_device
 from doctord.lab.server import PrivateServer
 
 _SIZE_BYTES = 512 << 20

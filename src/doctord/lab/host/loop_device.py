@@ -11,7 +11,7 @@ from pathlib import Path
 from psycopg import sql
 
 from doctord.lab.errors import UnavailableError
-from doctord.lab.processes import running, server_user
+from doctord.lab.host.processes import running, server_user
 from doctord.lab.server import PrivateServer
 
 _STARTS_S = 10.0

@@ -11,10 +11,10 @@ import pytest
 
 from doctord.collect.linux import LinuxCollector
 from doctord.lab.binaries import find_binaries
-from doctord.lab.folder import private_folder
+from doctord.lab.host.folder import private_folder
+from doctord.lab.host.network import far_end
 from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
-from doctord.lab.way import far_end
 
 ASK = """
 import psycopg, sys

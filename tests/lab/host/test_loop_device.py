@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from doctord.lab.errors import UnavailableError
-from doctord.lab.loop_device import loop_device, slow_device
+from doctord.lab.host.loop_device import loop_device, slow_device
 
 pytestmark = pytest.mark.root
 
