@@ -116,6 +116,6 @@ def _server_for(first: Fault, second: Fault) -> Fault:
         controller=first.controller or second.controller,
         settings={**first.settings, **second.settings},
         scale=max(first.scale, second.scale),
-        needs_root=first.needs_root or second.needs_root,
+        root_for=" and ".join(dict.fromkeys(filter(None, (first.root_for, second.root_for)))) or None,
         restarts_load=first.restarts_load or second.restarts_load,
     )

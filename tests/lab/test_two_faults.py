@@ -34,7 +34,7 @@ def happened(monkeypatch: pytest.MonkeyPatch) -> Happened:
     @contextmanager
     def loaded(wanted: Fault, *_others: object) -> Iterator[tuple[object, object]]:
         told.append(f"server with {dict(wanted.settings)}")
-        if wanted.needs_root:
+        if wanted.root_for:
             raise UnavailableError("it needs root")
         yield object(), SimpleNamespace(pace=paced)
 
@@ -70,7 +70,7 @@ def test_a_pair_of_which_one_takes_nothing_is_no_case(happened: Happened, monkey
 
 
 def test_one_that_cannot_be_injected_here_skips_the_pair(happened: Happened) -> None:
-    outcome = two_faults.run_pair(fault("a", happened), fault("b", happened, needs_root=True), lambda _: None)
+    outcome = two_faults.run_pair(fault("a", happened), fault("b", happened, root_for="a loop device"), lambda _: None)
     assert outcome.skipped == "it needs root"
     assert outcome.seen is None
 

@@ -87,8 +87,8 @@ def loaded_server(
         LabError: there is no usable PostgreSQL, or it does not start.
         UnavailableError: the fault cannot be injected here.
     """
-    if fault.needs_root and os.geteuid() != 0:
-        raise UnavailableError("it limits the server's control group, which needs root")
+    if fault.root_for and os.geteuid() != 0:
+        raise UnavailableError(f"it needs root, for {fault.root_for}")
     binaries = find_binaries(bin_dir)
     with orderly_end(), ExitStack() as stack:
         folder.sweep()

@@ -31,7 +31,7 @@ end;
 """
 
 
-@fault(cause="network_latency", needs_root=True)
+@fault(cause="network_latency", root_for="a network of its own")
 def far_clients(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Eight clients run transactions of seven statements from a place forty milliseconds away.
 

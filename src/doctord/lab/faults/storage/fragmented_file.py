@@ -32,7 +32,7 @@ def _pieces(server: PrivateServer) -> int | None:
 _PIECES = Figure("pieces of the table's file", "pieces", 1000, _pieces)
 
 
-@fault(cause="data_file_fragmented", effect=_PIECES, needs_root=True)
+@fault(cause="data_file_fragmented", effect=_PIECES, root_for="a loop device")
 def fragmented_file(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A table is loaded into a file system whose free space is in holes of 64 KiB.
 

@@ -24,7 +24,7 @@ select length(filling) from wide where id = :id;
 """
 
 
-@fault(cause="requests_split", needs_root=True, settings={"shared_buffers": "64MB"})
+@fault(cause="requests_split", root_for="a loop device", settings={"shared_buffers": "64MB"})
 def requests_split(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A tablespace lies on a loop device that takes requests of 4 KiB: each block of 8 KiB is read in two.
 

@@ -26,7 +26,7 @@ _FILLED = Figure(
 )
 
 
-@fault(cause="filesystem_full", effect=_FILLED, needs_root=True)
+@fault(cause="filesystem_full", effect=_FILLED, root_for="a loop device")
 def tablespace_fills(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A tablespace lies on a file system of its own, two thirds full, and its table grows by 3 MB a second.
 
@@ -41,7 +41,7 @@ def tablespace_fills(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause=None, needs_root=True)
+@fault(cause=None, root_for="a loop device")
 def tablespace_large(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of tablespace_fills: it is fuller than that, and nothing is added.
 

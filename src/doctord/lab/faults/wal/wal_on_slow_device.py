@@ -13,7 +13,7 @@ from doctord.lab.server import PrivateServer
 _SIZE_BYTES = 512 << 20
 
 
-@fault(cause="device_slow", needs_root=True, restarts_load=True, warm_up_s=4.0)
+@fault(cause="device_slow", root_for="a loop device", restarts_load=True, warm_up_s=4.0)
 def wal_on_slow_device(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """pg_wal lies on a device that takes 25 ms for each write; the data's device is fast.
 
