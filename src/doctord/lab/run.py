@@ -14,7 +14,7 @@ from doctord.lab.dose import MODERATE, Dose
 from doctord.lab.effect import Effect, effect_on_figure, effect_on_load
 from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import Fault
-from doctord.lab.host import cgroup, folder
+from doctord.lab.host import cgroup, folder, loop_device
 from doctord.lab.host.processes import orderly_end
 from doctord.lab.load.workload import LOADS, Load, Pace, Workload, workload
 from doctord.lab.server import PrivateServer, running_server
@@ -91,6 +91,7 @@ def loaded_server(
         raise UnavailableError(f"it needs root, for {fault.root_for}")
     binaries = find_binaries(bin_dir)
     with orderly_end(), ExitStack() as stack:
+        loop_device.sweep()
         folder.sweep()
         cgroup.sweep()
         home = stack.enter_context(folder.private_folder(keep=keep))
