@@ -25,9 +25,9 @@ from functools import cache
 from pathlib import Path
 
 from lab_page import combination, page, progress
-from lab_runs import Run, current_commit, git, keep, kept, parser
+from lab_runs import Run, current_commit, git, judged_again, keep, kept, parser
 
-from doctord.app.lab import first_cause, judged_again
+from doctord.app.lab import first_cause
 from doctord.lab.dose import INTENSITIES, Intensity
 from doctord.lab.fault import all_faults
 from doctord.report.diagnosis.document import document

@@ -13,10 +13,10 @@ import time
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from lab_runs import Run, current_commit, keep, kept, light_load, machine, parser
+from lab_runs import Run, current_commit, judged_again, keep, kept, light_load, machine, parser, root_causes
 from two_faults import run_pair
 
-from doctord.app.lab import diagnosed, judged_again, root_causes
+from doctord.app.lab import diagnosed
 from doctord.lab.dose import INTENSITIES, Dose
 from doctord.lab.fault import all_faults
 from doctord.units import parse_duration

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lab_runs import Run, current_commit, keep, kept, light_load, machine, parser
+from lab_runs import Run, current_commit, judged_again, keep, kept, light_load, machine, parser, root_causes
 from published_anomalies import RIGHT, Case, cases, replay
 
-from doctord.app.lab import first_cause, judged_again, root_causes, try_fault
+from doctord.app.lab import first_cause, try_fault
 from doctord.lab.dose import Dose
 from doctord.report.lab import document
 from doctord.units import parse_duration

@@ -6,15 +6,21 @@ import os
 import platform
 import subprocess
 from collections.abc import Mapping
+from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from doctord.diagnose import engine
+from doctord.diagnose.finding import Diagnosis
 from doctord.lab.binaries import find_binaries, version_of
+from doctord.lake.query import Lake
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs/reference"
 Run = dict[str, Any]
+# A lake is asked for what comes after a moment.
+JUST_BEFORE = timedelta(microseconds=1)
 
 
 def parser(documentation: str | None, lines: str, page: str) -> argparse.ArgumentParser:
@@ -36,6 +42,20 @@ def keep(run: Run, lines: Path) -> None:
 def kept(lines: Path) -> list[Run]:
     """All runs, of calls before this one too."""
     return [json.loads(line) for line in lines.read_text().splitlines()]
+
+
+def judged_again(lake: Path) -> Diagnosis:
+    """What is diagnosed today from the recording of a run."""
+    recording = Lake(lake)
+    span = recording.span()
+    assert span is not None, f"nothing was recorded in {lake}"
+    return engine.diagnose(recording.dataset(span[0] - JUST_BEFORE, span[1]))
+
+
+def root_causes(diagnosis: Diagnosis) -> list[str]:
+    """The causes of the findings above a note that nothing else explains, each once, worst first."""
+    roots = [one.cause for one in diagnosis.findings if one.severity != "note" and one.explained_by is None]
+    return list(dict.fromkeys(roots))
 
 
 def light_load(pace: Mapping[str, float | None] | None) -> str:

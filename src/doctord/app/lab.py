@@ -4,13 +4,11 @@ import difflib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 from doctord.app.diagnose import diagnose
 from doctord.app.source import Live
 from doctord.app.watcher import SILENT, Watcher
-from doctord.diagnose import engine
 from doctord.diagnose.finding import Diagnosis
 from doctord.errors import UserError
 from doctord.lab import run as lab
@@ -19,11 +17,7 @@ from doctord.lab.fault import Fault, all_faults
 from doctord.lab.load.workload import Load
 from doctord.lab.run import Outcome
 from doctord.lab.server import PrivateServer
-from doctord.lake.query import Lake
 from doctord.lake.writer import write
-
-# A lake is asked for what comes after a moment.
-JUST_BEFORE = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
@@ -56,19 +50,6 @@ class Tried:
 def first_cause(diagnosis: Diagnosis) -> str | None:
     """The cause that a diagnosis names first; null where nothing is above a note."""
     return diagnosis.findings[0].cause if diagnosis.health == "not_healthy" else None
-
-
-def judged_again(lake: Path) -> Diagnosis:
-    """What is diagnosed today from the recording of a run.
-
-    Raises:
-        UserError: there is no lake, or nothing in it.
-    """
-    recording = Lake(lake)
-    span = recording.span()
-    if span is None:
-        raise UserError(f"{lake}: nothing was recorded", "doctord lab run FAULT --diagnose --lake LAKE records a run")
-    return engine.diagnose(recording.dataset(span[0] - JUST_BEFORE, span[1]))
 
 
 def faults() -> Sequence[Fault]:
@@ -130,12 +111,6 @@ def try_fault(
         return None
 
     return Tried(lab.run(fault, look, dose=dose, load=load, bin_dir=bin_dir, keep=keep))
-
-
-def root_causes(diagnosis: Diagnosis) -> list[str]:
-    """The causes of the findings above a note that nothing else explains, each once, worst first."""
-    roots = [one.cause for one in diagnosis.findings if one.severity != "note" and one.explained_by is None]
-    return list(dict.fromkeys(roots))
 
 
 def diagnosed(server: PrivateServer, seconds: float, lake: Path | None, watcher: Watcher = SILENT) -> Diagnosis:
