@@ -17,6 +17,7 @@ from doctord.lab.fault import Fault, all_faults
 from doctord.lab.load.workload import Load
 from doctord.lab.run import Outcome
 from doctord.lab.server import PrivateServer
+from doctord.lake.claim import check_place
 from doctord.lake.writer import write
 
 
@@ -102,6 +103,8 @@ def try_fault(
     """
     if dose.intensity not in fault.intensities:
         raise UserError(f"there is no {dose.intensity} {fault.name}", f"it comes as {', '.join(fault.intensities)}")
+    if lake:
+        check_place(lake)
 
     def look(server: PrivateServer) -> Diagnosis | None:
         if invite is None:
