@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -26,6 +27,22 @@ def test_a_lake_that_cannot_be_written_is_refused_before_anybody_waits() -> None
     assert (result.returncode, result.stdout) == (2, "")
     assert "/proc/lake: no lake to write to" in result.stderr
     assert time.monotonic() - began < 170
+
+
+@pytest.mark.root
+def test_a_full_disk_as_lake_costs_the_lake_and_not_the_verdict(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("mounting a file system needs root")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", tmp_path], check=True)
+    try:
+        (tmp_path / "ballast").write_bytes(bytes(64 << 10))
+        result = checkup("--lake", str(tmp_path / "lake"))
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+    assert "LOOKED AT" in result.stdout
+    told = [line for line in result.stderr.splitlines() if "No space left" in line]
+    assert [line.startswith("doctord: ") for line in told] == [True]
+    assert "hint: make room" in result.stderr
 
 
 def checkup(*arguments: str) -> subprocess.CompletedProcess[str]:
