@@ -49,7 +49,7 @@ def judged_again(lake: Path) -> Diagnosis:
     recording = Lake(lake)
     span = recording.span()
     assert span is not None, f"nothing was recorded in {lake}"
-    return engine.diagnose(recording.dataset(span[0] - JUST_BEFORE, span[1]))
+    return engine.diagnose(recording.dataset(span[0] - JUST_BEFORE, span[1]), servers=1)
 
 
 def root_causes(diagnosis: Diagnosis) -> list[str]:

@@ -118,7 +118,7 @@ def try_fault(
 
 def diagnosed(server: PrivateServer, seconds: float, lake: Path | None, watcher: Watcher = SILENT) -> Diagnosis:
     """What is diagnosed in so long, and kept in the lake; without a past, as this host's is not a private server's."""
-    examination = diagnose(Live(seconds, [server.dsn]), watcher=watcher)
+    examination = diagnose(Live(seconds, [server.dsn]), watcher=watcher, servers=1)
     if lake:
         write(lake, examination.seen.batches)
     return examination.diagnosis
