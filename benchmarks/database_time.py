@@ -21,9 +21,9 @@ from pathlib import Path
 
 from doctord.analyse.time import active_sessions, time_model
 from doctord.app.check_up import check_up
-from doctord.lab import folder
 from doctord.lab.binaries import find_binaries, version_of
-from doctord.lab.processes import running
+from doctord.lab.host import folder
+from doctord.lab.host.processes import running
 from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
 

@@ -24,15 +24,14 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from lab_page import Run, combination, page, progress
+from lab_page import combination, page, progress
+from lab_runs import Run, current_commit, git, judged_again, keep, kept, parser
 
-from doctord.app.lab import first_cause, judged_again
+from doctord.app.lab import first_cause
 from doctord.lab.dose import INTENSITIES, Intensity
 from doctord.lab.fault import all_faults
 from doctord.report.diagnosis.document import document
 
-ROOT = Path(__file__).parents[1]
-TABLE = ROOT / "docs/reference/lab-accuracy.md"
 # What a run depends on.
 JUDGED = ("src", "native")
 
@@ -45,13 +44,12 @@ def main() -> None:
     if not arguments.again:
         wanted = list(_wanted(_names(arguments.faults), arguments))
         if arguments.resume and lines.exists():
-            wanted = missing(wanted, _runs(lines), arguments.load)
+            wanted = missing(wanted, kept(lines), arguments.load)
         for number, (name, intensity, seed) in enumerate(wanted):
             done = run_once(name, intensity, arguments.window, arguments.load, seed=seed, folder=arguments.out)
-            with lines.open("a") as file:
-                file.write(json.dumps(done) + "\n")
+            keep(done, lines)
             print(f"{number + 1}/{len(wanted)} {progress(done)}", flush=True)
-    runs = _runs(lines)
+    runs = kept(lines)
     if arguments.again:
         runs = [
             again(run, arguments.out) for run in runs if run.get("lake") and run["fault"] in _names(arguments.faults)
@@ -60,10 +58,6 @@ def main() -> None:
             print(progress(run))
     arguments.table.write_text(page(runs, arguments.window))
     print(f"wrote {arguments.table}")
-
-
-def _runs(lines: Path) -> list[Run]:
-    return [json.loads(line) for line in lines.read_text().splitlines()]
 
 
 def _names(faults: str) -> list[str]:
@@ -117,35 +111,22 @@ def again(run: Run, folder: Path) -> Run:
     }
 
 
-def current_commit() -> str:
-    """The commit of today; with `-dirty` behind where files differ from it."""
-    return _git("describe", "--always", "--dirty", "--exclude=*").stdout.strip()
-
-
 @cache
 def _is_of_today(commit: str) -> bool:
     """Whether what a run depends on is as it was at a commit; not where that is not known."""
-    return _git("diff", "--quiet", commit, "--", *JUDGED).returncode == 0
-
-
-def _git(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
+    return git("diff", "--quiet", commit, "--", *JUDGED).returncode == 0
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=10, help="runs per fault and intensity (default 10)")
-    parser.add_argument("--faults", default="all", help="names separated by commas (default: all)")
-    parser.add_argument("--for", dest="window", default="20s", help="length of a check-up (default 20s)")
-    parser.add_argument("--load", default="tpcb", choices=("tpcb", "orders"), help="the light load (default tpcb)")
-    parser.add_argument(
+    options = parser(__doc__, "runs.jsonl", "lab-accuracy.md")
+    options.add_argument("--runs", type=int, default=10, help="runs per fault and intensity (default 10)")
+    options.add_argument("--faults", default="all", help="names separated by commas (default: all)")
+    options.add_argument("--load", default="tpcb", choices=("tpcb", "orders"), help="the light load (default tpcb)")
+    options.add_argument(
         "--intensity", default="moderate", choices=(*INTENSITIES, "all"), help="how much of it (default moderate)"
     )
-    parser.add_argument("--out", type=Path, required=True, help="folder for runs.jsonl")
-    parser.add_argument("--resume", action="store_true", help="leave out runs that are there, by the code of today")
-    parser.add_argument("--again", action="store_true", help="judge the recordings of the runs in OUT; no new ones")
-    parser.add_argument("--table", type=Path, default=TABLE, help="page to write")
-    return parser.parse_args()
+    options.add_argument("--resume", action="store_true", help="leave out runs that are there, by the code of today")
+    return options.parse_args()
 
 
 if __name__ == "__main__":

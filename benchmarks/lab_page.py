@@ -1,20 +1,17 @@
 """What lab_accuracy.py writes: how often the check-up names the injected fault, from the lines of runs.jsonl."""
 
-import os
-import platform
 import statistics
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
-from doctord.lab.binaries import find_binaries, version_of
+from lab_runs import Run, light_load, machine
+
 from doctord.lab.effect import LATENCY_GROWS, THROUGHPUT_FALLS
 from doctord.lab.fault import Fault, all_faults
-from doctord.lab.workload import LOADS
+from doctord.lab.load.workload import LOADS
 
-Run = dict[str, Any]
 # First, and no cause: that nobody explains a wait, and what to collect. It counts as honest, never as right.
 UNEXPLAINED = "other_waits"
 HEAD = (
@@ -175,16 +172,7 @@ _WHEN = ("before", "during")
 def _median_pace(paces: Iterable[dict[str, float | None] | None]) -> str:
     measured = [pace for pace in paces if pace]
     if not measured:
-        return "not reported"
+        return light_load(None)
     tps = statistics.median(pace["tps"] or 0.0 for pace in measured)
     latencies = [pace["latency_ms"] for pace in measured if pace["latency_ms"] is not None]
-    return f"{tps:.0f}/s" + (f" at {statistics.median(latencies):.1f} ms" if latencies else "")
-
-
-def machine() -> str:
-    """What the runs were made on."""
-    memory_gib = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-    return (
-        f"Machine: {os.cpu_count()} CPUs, {memory_gib:.0f} GiB, Linux {platform.release()}. "
-        f"PostgreSQL {version_of(find_binaries())}, Python {platform.python_version()}, doctord {version('doctord')}."
-    )
+    return light_load({"tps": tps, "latency_ms": statistics.median(latencies) if latencies else None})

@@ -9,22 +9,18 @@ the code of today.
 """
 
 import argparse
-import json
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
-from lab_accuracy import current_commit
-from lab_page import machine
+from lab_runs import Run, current_commit, judged_again, keep, kept, light_load, machine, parser, root_causes
+from two_faults import run_pair
 
-from doctord.app.lab import judged_again, root_causes, try_pair
-from doctord.lab.dose import Dose
+from doctord.app.lab import diagnosed
+from doctord.lab.dose import INTENSITIES, Dose
 from doctord.lab.fault import all_faults
 from doctord.units import parse_duration
 
-TABLE = Path(__file__).parents[1] / "docs/reference/lab-pairs.md"
 # Faults that do not hide each other: another resource, or another part of the service, each.
 PAIRS = (
     ("cpu_hog", "row_lock_convoy"),
@@ -41,8 +37,6 @@ PAIRS = (
     ("unused_indexes", "clients_do_not_take_results"),
 )
 
-Run = dict[str, Any]
-
 
 def main() -> None:
     """Run, or judge again, then write the table."""
@@ -53,10 +47,9 @@ def main() -> None:
     for seed in () if arguments.again else range(1, arguments.runs + 1):
         for first, second in pairs:
             done = run_once(first, second, seed, arguments)
-            with lines.open("a") as file:
-                file.write(json.dumps(done) + "\n")
+            keep(done, lines)
             print(progress(done), flush=True)
-    runs = [json.loads(line) for line in lines.read_text().splitlines()]
+    runs = kept(lines)
     if arguments.again:
         runs = [run | {"named": root_causes(judged_again(arguments.out / run["lake"]))} for run in runs if run["lake"]]
         print("\n".join(map(progress, runs)))
@@ -69,7 +62,12 @@ def run_once(first: str, second: str, seed: int, arguments: argparse.Namespace) 
     moment, began = datetime.now(UTC), time.monotonic()
     lake = arguments.out / f"{first}+{second}-{moment:%Y%m%dT%H%M%S}"
     known, seconds = all_faults(), parse_duration(arguments.window)
-    outcome = try_pair(known[first], known[second], seconds, dose=Dose(seed, arguments.intensity), lake=lake)
+    outcome = run_pair(
+        known[first],
+        known[second],
+        lambda server: diagnosed(server, seconds, lake),
+        dose=Dose(seed, arguments.intensity),
+    )
     return {
         "faults": [first, second],
         "intensity": arguments.intensity,
@@ -143,27 +141,16 @@ def _row(pair: tuple[str, ...], runs: list[Run]) -> str:
     last = mine[-1]
     paces = [last["before"], *last["alone"][:1], last["both"], *last["alone"][1:]]
     cells = [f"`{pair[0]}`", f"`{pair[1]}`", str(len(cases)), str(both), str(exact)]
-    cells += [", ".join(f"`{cause}`" for cause in others), ", ".join(map(_pace, paces))]
+    cells += [", ".join(f"`{cause}`" for cause in others), ", ".join(map(light_load, paces))]
     return f"| {' | '.join(cells)} |"
 
 
-def _pace(pace: dict[str, float | None] | None) -> str:
-    if pace is None:
-        return "not reported"
-    latency = "" if pace["latency_ms"] is None else f" at {pace['latency_ms']:.1f} ms"
-    return f"{pace['tps']:.0f}/s{latency}"
-
-
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=2, help="runs per pair (default 2)")
-    parser.add_argument("--pairs", default="", help="FIRST+SECOND, separated by commas (default: those of the page)")
-    parser.add_argument("--for", dest="window", default="20s", help="length of a check-up (default 20s)")
-    parser.add_argument("--intensity", default="moderate", choices=("mild", "moderate", "severe"))
-    parser.add_argument("--out", type=Path, required=True, help="folder for pairs.jsonl")
-    parser.add_argument("--again", action="store_true", help="judge the recordings of the runs in OUT; no new ones")
-    parser.add_argument("--table", type=Path, default=TABLE, help="page to write")
-    return parser.parse_args()
+    options = parser(__doc__, "pairs.jsonl", "lab-pairs.md")
+    options.add_argument("--runs", type=int, default=2, help="runs per pair (default 2)")
+    options.add_argument("--pairs", default="", help="FIRST+SECOND, separated by commas (default: those of the page)")
+    options.add_argument("--intensity", default="moderate", choices=INTENSITIES)
+    return options.parse_args()
 
 
 if __name__ == "__main__":

@@ -3,28 +3,22 @@
     .venv/bin/python benchmarks/lab_published.py --parameters CORPUS/dbot/parameters.csv --out /var/tmp/lab-published
 
 Three cases of each label, spread over those that were published (the first, the middle one, the last), scaled to this
-machine (src/doctord/lab/published.py). About 40 seconds per run. Each run is a line of JSON in OUT/published.jsonl with
+machine (published_anomalies.py). About 40 seconds per run. Each run is a line of JSON in OUT/published.jsonl with
 its recording beside; `--again` judges all recordings by the code of today.
 """
 
 import argparse
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from lab_accuracy import current_commit
-from lab_page import machine
+from lab_runs import Run, current_commit, judged_again, keep, kept, light_load, machine, parser, root_causes
+from published_anomalies import RIGHT, Case, cases, replay
 
-from doctord.app.lab import first_cause, judged_again, root_causes, try_fault
+from doctord.app.lab import first_cause, try_fault
 from doctord.lab.dose import Dose
-from doctord.lab.published import RIGHT, Case, cases, replay
 from doctord.report.lab import document
 from doctord.units import parse_duration
-
-TABLE = Path(__file__).parents[1] / "docs/reference/lab-published.md"
-Run = dict[str, Any]
 
 
 def main() -> None:
@@ -35,10 +29,9 @@ def main() -> None:
     if not arguments.again:
         for case in chosen(cases(arguments.parameters)):
             done = run_once(case, arguments)
-            with lines.open("a") as file:
-                file.write(json.dumps(done) + "\n")
+            keep(done, lines)
             print(progress(done), flush=True)
-    runs = [json.loads(line) for line in lines.read_text().splitlines()]
+    runs = kept(lines)
     if arguments.again:
         runs = [run | _judged(arguments.out / run["lake"]) for run in runs]
         print("\n".join(map(progress, runs)))
@@ -108,7 +101,7 @@ transactions per second, on a quarter of the threads and a twentieth of the rows
 
 
 def _row(run: Run) -> str:
-    paces = ", then ".join(_pace(run["throughput"][when]) for when in ("before", "during"))
+    paces = ", then ".join(light_load(run["throughput"][when]) for when in ("before", "during"))
     first = f"`{run['first']}`" if run["first"] else "nothing"
     others = ", ".join(f"`{cause}`" for cause in run["named"][1:])
     right = ", ".join(f"`{cause}`" for cause in RIGHT[run["anomaly"]])
@@ -116,21 +109,10 @@ def _row(run: Run) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _pace(pace: dict[str, float | None] | None) -> str:
-    if pace is None:
-        return "not reported"
-    latency = "" if pace["latency_ms"] is None else f" at {pace['latency_ms']:.1f} ms"
-    return f"{pace['tps']:.0f}/s{latency}"
-
-
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parameters", type=Path, help="CSV of the published parameters")
-    parser.add_argument("--for", dest="window", default="20s", help="length of a check-up (default 20s)")
-    parser.add_argument("--out", type=Path, required=True, help="folder for published.jsonl")
-    parser.add_argument("--again", action="store_true", help="judge the recordings of the runs in OUT; no new ones")
-    parser.add_argument("--table", type=Path, default=TABLE, help="page to write")
-    return parser.parse_args()
+    options = parser(__doc__, "published.jsonl", "lab-published.md")
+    options.add_argument("--parameters", type=Path, help="CSV of the published parameters")
+    return options.parse_args()
 
 
 if __name__ == "__main__":

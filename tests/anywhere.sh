@@ -5,7 +5,7 @@
 #   tests/anywhere.sh plus-40-days busy -- .venv/bin/pytest tests/lake
 #
 # All that is named is so at once; without a command it is `make check test`. The cases:
-#   plus-1-day, plus-40-days   the clock, of everything that the tests start too (libfaketime)
+#   plus-1-day, plus-40-days   the clock, so many days on, of everything that the tests start too (libfaketime)
 #   summer-time                a zone in which the clocks go forward two minutes after the start
 #   new-year                   the year ends two minutes after the start
 #   busy                       a loop on each CPU
@@ -62,8 +62,7 @@ temporary=$(mktemp --directory) && chmod 755 "$temporary" # servers of other use
 trap 'rm -r "$temporary"; [ ${#loops[@]} -eq 0 ] || kill "${loops[@]}"' EXIT
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
     case $1 in
-    plus-1-day) shift_clock 86400 ;;
-    plus-40-days) shift_clock $((40 * 86400)) ;;
+    plus-[1-9]*-day | plus-[1-9]*-days) shift_clock "$((${1//[^0-9]/} * 86400))" ;;
     summer-time) export TZ=Europe/Berlin && shift_clock "$(seconds_until "$(next_summer_time)")" ;;
     new-year) shift_clock "$(seconds_until "$(($(date +%Y) + 1))-01-01 00:00")" ;;
     busy) keep_busy ;;

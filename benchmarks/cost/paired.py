@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from doctord.lab import folder
 from doctord.lab.binaries import find_binaries, version_of
+from doctord.lab.host import folder
 from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
 

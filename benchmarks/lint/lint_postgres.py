@@ -15,10 +15,10 @@ from doctord.collect import postgres
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.linux import LinuxCollector
 from doctord.dataset.dataset import Dataset
-from doctord.lab import folder
+from doctord.lab.host import folder
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
-from doctord.lab.workload import workload
 
 DEBIAN = Path("/usr/lib/postgresql/15/bin")
 SCALE = 5

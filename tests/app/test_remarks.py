@@ -1,5 +1,6 @@
 """What is said of files: little, however many they are."""
 
+import gzip
 import os
 from pathlib import Path
 
@@ -86,5 +87,13 @@ def test_a_pipe_named_as_a_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_files_is_said_to_hold_none(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there is no file in it"):
+    with pytest.raises(UserError, match="there is no file in what was named"):
         read.dataset_of([tmp_path], ReadOptions())
+
+
+def test_a_file_that_was_cut_while_it_was_packed_is_to_be_fetched_anew(tmp_path: Path) -> None:
+    whole = gzip.compress(b"".join(b"%d %x\n" % (number, number * 7919) for number in range(20_000)))
+    (tmp_path / "cut.gz").write_bytes(whole[:3000])
+    with pytest.raises(UserError, match=r"cut\.gz cannot be unpacked") as raised:
+        read.dataset_of([tmp_path / "cut.gz"], ReadOptions())
+    assert raised.value.hint == "is it whole? fetch or pack it anew"

@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -20,6 +21,30 @@ def test_a_bad_dsn_is_refused_with_a_hint(command: str, tmp_path: Path) -> None:
     assert "hunter2" not in result.stdout + result.stderr
 
 
+def test_a_lake_that_cannot_be_written_is_refused_before_anybody_waits() -> None:
+    began = time.monotonic()
+    result = checkup("--for", "10m", "--lake", "/proc/lake")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "/proc/lake: no lake to write to" in result.stderr
+    assert time.monotonic() - began < 170
+
+
+@pytest.mark.root
+def test_a_full_disk_as_lake_costs_the_lake_and_not_the_verdict(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("mounting a file system needs root")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", tmp_path], check=True)
+    try:
+        (tmp_path / "ballast").write_bytes(bytes(64 << 10))
+        result = checkup("--lake", str(tmp_path / "lake"))
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+    assert "LOOKED AT" in result.stdout
+    told = [line for line in result.stderr.splitlines() if "No space left" in line]
+    assert [line.startswith("doctord: ") for line in told] == [True]
+    assert "hint: make room" in result.stderr
+
+
 def checkup(*arguments: str) -> subprocess.CompletedProcess[str]:
     run = [Path(sys.executable).with_name("doctord"), "checkup", "--for", "2s", *arguments]
     return subprocess.run(run, capture_output=True, text=True, timeout=180, check=False)
@@ -34,6 +59,7 @@ def test_no_time_to_look_is_no_clean_bill() -> None:
 def test_a_named_server_that_does_not_answer_is_no_health(tmp_path: Path) -> None:
     result = checkup("--dsn", f"host={tmp_path} port=5999 password=hunter2")
     assert result.returncode in {1, 2}, "1 where the host has a finding of its own"
+    assert "the server that was named did not answer" in " ".join(result.stdout.lower().split())
     assert "COULD NOT BE SEEN" in result.stdout
     assert "hunter2" not in result.stdout + result.stderr
 

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 
 from doctord.lab.effect import Effect, Figure, effect_on_figure, effect_on_load
+from doctord.lab.load.workload import Pace
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import Pace
 
 BEFORE = Pace(100.0, 1.0)
 KEPT = Figure("log kept", "bytes", 1000.0, lambda _server: 5.0)

@@ -121,7 +121,7 @@ def _source(fault: Fault) -> str:
 
 
 def test_only_faults_of_control_groups_devices_and_the_kernel_need_root() -> None:
-    assert [fault.name for fault in all_faults().values() if fault.needs_root] == [
+    assert [fault.name for fault in all_faults().values() if fault.root_for] == [
         "disk_throttled",
         "far_clients",
         "fragmented_file",

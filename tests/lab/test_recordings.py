@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from doctord.app.lab import first_cause, judged_again
+from benchmark_modules import benchmark
+from doctord.app.lab import first_cause
 from doctord.lab.fault import all_faults
 
+judged_again = benchmark("lab_runs").judged_again
 RECORDINGS = Path(__file__).with_name("recordings")
 # Injected once each, on a machine that others had filled: their first recording has to be made on a quiet one.
 TO_BE_RECORDED = {"neighbour_reads_files", "pool_exhausted", "pool_large_enough"}

@@ -88,10 +88,21 @@ def test_a_throttled_disk_slows_the_load_and_its_group_is_gone_afterwards() -> N
     assert not seen[0].group.folder.exists()
 
 
-def test_without_root_a_fault_of_control_groups_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("fault", "what"),
+    [
+        ("memory_squeeze", "a control group of the server's own"),
+        ("requests_split", "a loop device"),
+        ("far_clients", "a network of its own"),
+        ("huge_pages_reserved", "vm.nr_hugepages"),
+    ],
+)
+def test_without_root_a_fault_that_needs_it_is_skipped_and_says_what_for(
+    fault: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    outcome = run(all_faults()["memory_squeeze"], lambda _server: None)
-    assert "root" in (outcome.skipped or "")
+    outcome = run(all_faults()[fault], lambda _server: None)
+    assert outcome.skipped == f"it needs root, for {what}"
     assert outcome.seen is None
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from doctord._native import SegmentWriter, read_segment
 from doctord.dataset.rows import rows
+from doctord.lake.claim import check_place
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
@@ -193,6 +194,17 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LakeError, match="Not a directory"):
         LakeWriter(tmp_path / "file" / "lake")
+
+
+def test_a_lake_that_could_not_be_written_is_refused_before_and_nothing_is_left_of_the_question(path: Path) -> None:
+    check_place(path / "new" / "lake")
+    assert not path.exists()
+    with LakeWriter(path), pytest.raises(LakeError, match="is recording into this lake"):
+        check_place(path)
+    check_place(path)
+    for none in (Path("/proc/lake"), Path("/dev/null"), Path("/dev/null/lake")):
+        with pytest.raises(LakeError, match="no lake to write to"):
+            check_place(none)
 
 
 def test_files_are_for_owner_and_group_only(path: Path) -> None:

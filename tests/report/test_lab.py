@@ -6,8 +6,8 @@ from doctord.app.lab import Tried
 from doctord.lab.dose import Dose
 from doctord.lab.effect import Effect
 from doctord.lab.fault import all_faults
+from doctord.lab.load.workload import Pace
 from doctord.lab.run import Outcome
-from doctord.lab.workload import Pace
 from doctord.report.lab import document, render
 
 BEFORE, DURING = Pace(100.0, 1.0), Pace(98.0, 1.2)

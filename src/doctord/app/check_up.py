@@ -6,6 +6,7 @@ from pathlib import Path
 from doctord.app.diagnose import Examination, diagnose
 from doctord.app.source import Live
 from doctord.app.watcher import SILENT, Watcher
+from doctord.lake.claim import check_place
 from doctord.lake.place import default_lake
 from doctord.lake.writer import write
 
@@ -32,6 +33,8 @@ def check_up(
     Raises:
         UserError: a connection string is none, or the lake cannot be written.
     """
+    if lake:
+        check_place(lake)
     live = Live(seconds, dsns, databases, lake or default_lake(), probe)
     examination = diagnose(live, watcher=watcher, servers=len(dsns))
     if lake:

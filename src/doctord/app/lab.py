@@ -4,27 +4,21 @@ import difflib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 from doctord.app.diagnose import diagnose
 from doctord.app.source import Live
 from doctord.app.watcher import SILENT, Watcher
-from doctord.diagnose import engine
 from doctord.diagnose.finding import Diagnosis
 from doctord.errors import UserError
 from doctord.lab import run as lab
 from doctord.lab.dose import MODERATE, Dose
 from doctord.lab.fault import Fault, all_faults
-from doctord.lab.pair import Together, run_pair
+from doctord.lab.load.workload import Load
 from doctord.lab.run import Outcome
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import Load
-from doctord.lake.query import Lake
+from doctord.lake.claim import check_place
 from doctord.lake.writer import write
-
-# A lake is asked for what comes after a moment.
-JUST_BEFORE = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
@@ -57,19 +51,6 @@ class Tried:
 def first_cause(diagnosis: Diagnosis) -> str | None:
     """The cause that a diagnosis names first; null where nothing is above a note."""
     return diagnosis.findings[0].cause if diagnosis.health == "not_healthy" else None
-
-
-def judged_again(lake: Path) -> Diagnosis:
-    """What is diagnosed today from the recording of a run.
-
-    Raises:
-        UserError: there is no lake, or nothing in it.
-    """
-    recording = Lake(lake)
-    span = recording.span()
-    if span is None:
-        raise UserError(f"{lake}: nothing was recorded", "doctord lab run FAULT --diagnose --lake LAKE records a run")
-    return engine.diagnose(recording.dataset(span[0] - JUST_BEFORE, span[1]))
 
 
 def faults() -> Sequence[Fault]:
@@ -122,10 +103,12 @@ def try_fault(
     """
     if dose.intensity not in fault.intensities:
         raise UserError(f"there is no {dose.intensity} {fault.name}", f"it comes as {', '.join(fault.intensities)}")
+    if lake:
+        check_place(lake)
 
     def look(server: PrivateServer) -> Diagnosis | None:
         if invite is None:
-            return _diagnosed(server, seconds, lake, watcher)
+            return diagnosed(server, seconds, lake, watcher)
         invite(server)
         time.sleep(seconds)
         return None
@@ -133,34 +116,10 @@ def try_fault(
     return Tried(lab.run(fault, look, dose=dose, load=load, bin_dir=bin_dir, keep=keep))
 
 
-def try_pair(
-    first: Fault, second: Fault, seconds: float, *, dose: Dose = MODERATE, load: Load = "tpcb", lake: Path | None = None
-) -> Together[Diagnosis]:
-    """Inject two faults into one private server, and diagnose it for so long while both last.
-
-    Args:
-        first: Is injected first, and measured alone before.
-        second: Is measured alone after.
-        seconds: How long both are diagnosed.
-        dose: How much of each, and the seed of everything random in the load.
-        load: The light load.
-        lake: Where to keep what the diagnosis is made from; null keeps nothing.
-
-    Raises:
-        UserError: the two cannot be in one server, there is no usable PostgreSQL, or the lake cannot be written.
-    """
-    return run_pair(first, second, lambda server: _diagnosed(server, seconds, lake, SILENT), dose=dose, load=load)
-
-
-def root_causes(diagnosis: Diagnosis) -> list[str]:
-    """The causes of the findings above a note that nothing else explains, each once, worst first."""
-    roots = [one.cause for one in diagnosis.findings if one.severity != "note" and one.explained_by is None]
-    return list(dict.fromkeys(roots))
-
-
-def _diagnosed(server: PrivateServer, seconds: float, lake: Path | None, watcher: Watcher) -> Diagnosis:
-    """What is diagnosed without a past: this host's own is not that of a private server."""
-    examination = diagnose(Live(seconds, [server.dsn, *server.beside]), watcher=watcher)
+def diagnosed(server: PrivateServer, seconds: float, lake: Path | None, watcher: Watcher = SILENT) -> Diagnosis:
+    """What is diagnosed in so long, and kept in the lake; without a past, as this host's is not a private server's."""
+    named = [server.dsn, *server.beside]
+    examination = diagnose(Live(seconds, named), watcher=watcher, servers=len(named))
     if lake:
         write(lake, examination.seen.batches)
     return examination.diagnosis

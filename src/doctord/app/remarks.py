@@ -44,7 +44,7 @@ def refusal_of(file: FileRead) -> str:
 def nothing_used(files: Sequence[FileRead]) -> UserError:
     """Why nothing of any file could be used: the reason itself, where there is one."""
     if not files:
-        return UserError("there is no file in it", "name files, folders or archives that hold some")
+        return UserError("there is no file in what was named", "name files, folders or archives that hold some")
     reasons = [file.refusal for file in files if file.refusal]
     if len(files) == 1 and reasons:
         return UserError(reasons[0][0], reasons[0][1] or "doctord read --formats lists what can be read")

@@ -6,6 +6,7 @@ from typing import Annotated
 from doctord.app.watcher import SILENT
 from doctord.cli import Terminal, app, command, show
 from doctord.cli.arguments import Databases, Dsns, Html, Json, Probe, flag, in_lake, length
+from doctord.printable import log_to_standard_error
 from doctord.report.files import check_writable, write
 from doctord.units import parse_wait
 
@@ -34,6 +35,7 @@ def checkup(
     from doctord.report.diagnosis import examination
 
     check_writable(html)
+    log_to_standard_error("doctord: %(message)s")
     watcher = SILENT if quiet else Terminal()
     found = check_up(seconds, dsn or (), databases=databases, lake=lake, probe=probe, watcher=watcher)
     if html:

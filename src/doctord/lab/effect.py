@@ -10,8 +10,8 @@ from typing import Final
 
 import psycopg
 
+from doctord.lab.load.workload import Pace
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import Pace
 
 LATENCY_GROWS: Final = 1.5
 """From this many times the latency of before on, the light load is slower. In 40 runs in which nothing touched it, on

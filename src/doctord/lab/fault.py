@@ -9,15 +9,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from doctord.lab import faults
-from doctord.lab.cgroup import Controller
 from doctord.lab.dose import INTENSITIES, Dose, Intensity
 from doctord.lab.effect import Figure
+from doctord.lab.host.cgroup import Controller
 from doctord.lab.server import PrivateServer
 
 Injection = Callable[[PrivateServer, Dose], Iterator[None]]
 
 ONE: Final[tuple[Intensity, ...]] = ("moderate",)
 """The intensities of what is there or not."""
+_GROUP: Final = "a control group of the server's own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +28,9 @@ class Fault:
     `inject` gets the running server and the dose; while its context lasts, the fault does. `cause` is the identifier of
     the cause, null when there is nothing to find. `intensities` are those that it can be injected in. `effect` is the
     figure that shows what the service loses, null when the light load does. `controller` is what the server's own
-    control group has to offer, which needs root; `needs_root` says that the fault does for another reason. `settings`
-    and `scale` are those of the server and of pgbench's tables. `warm_up_s` is how long the fault takes to bite.
-    `restarts_load` says that the light load begins anew when the server has ended its sessions.
+    control group has to offer. `root_for` is what needs root, null when nothing does. `settings` and `scale` are those
+    of the server and of pgbench's tables. `warm_up_s` is how long the fault takes to bite. `restarts_load` says that
+    the light load begins anew when the server has ended its sessions.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Fault:
     settings: Mapping[str, str] = field(default_factory=dict)
     scale: int = 10
     warm_up_s: float = 2.0
-    needs_root: bool = False
+    root_for: str | None = None
     restarts_load: bool = False
 
     @property
@@ -63,7 +64,7 @@ def fault(
     settings: Mapping[str, str] | None = None,
     scale: int = 10,
     warm_up_s: float = 2.0,
-    needs_root: bool = False,
+    root_for: str | None = None,
     restarts_load: bool = False,
 ) -> Callable[[Injection], Injection]:
     """Register a generator function as a fault: name and docstring are the fault's, which lasts while it yields.
@@ -74,7 +75,6 @@ def fault(
     def register(injection: Injection) -> Injection:
         name, description = injection.__name__, inspect.getdoc(injection) or ""
         inject = contextmanager(injection)
-        is_for_root = needs_root or controller is not None
         _known[name] = Fault(
             name,
             description,
@@ -86,7 +86,7 @@ def fault(
             settings or {},
             scale,
             warm_up_s,
-            is_for_root,
+            root_for or (_GROUP if controller else None),
             restarts_load,
         )
         return injection

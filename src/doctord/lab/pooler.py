@@ -13,7 +13,7 @@ from typing import Final
 import psycopg
 
 from doctord.lab.errors import LabError
-from doctord.lab.processes import running, server_user, tied
+from doctord.lab.host.processes import running, server_user, tied
 from doctord.lab.server import DATABASE, PrivateServer
 
 _START_S: Final = 10.0

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from doctord.lab import cgroup, folder
 from doctord.lab.binaries import find_binaries
 from doctord.lab.dose import MODERATE, Dose
 from doctord.lab.effect import Effect, effect_on_figure, effect_on_load
 from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import Fault
-from doctord.lab.processes import orderly_end
+from doctord.lab.host import cgroup, folder, loop_device
+from doctord.lab.host.processes import orderly_end
+from doctord.lab.load.workload import LOADS, Load, Pace, Workload, workload
 from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
-from doctord.lab.workload import LOADS, Load, Pace, Workload, workload
 
 log = logging.getLogger("doctord.lab")
 
@@ -87,10 +87,11 @@ def loaded_server(
         LabError: there is no usable PostgreSQL, or it does not start.
         UnavailableError: the fault cannot be injected here.
     """
-    if fault.needs_root and os.geteuid() != 0:
-        raise UnavailableError("it limits the server's control group, which needs root")
+    if fault.root_for and os.geteuid() != 0:
+        raise UnavailableError(f"it needs root, for {fault.root_for}")
     binaries = find_binaries(bin_dir)
     with orderly_end(), ExitStack() as stack:
+        loop_device.sweep()
         folder.sweep()
         cgroup.sweep()
         home = stack.enter_context(folder.private_folder(keep=keep))

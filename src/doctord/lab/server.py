@@ -19,9 +19,9 @@ from typing import Any, Final, LiteralString
 import psycopg
 from psycopg import sql
 
-from doctord.lab.cgroup import Group
 from doctord.lab.errors import LabError
-from doctord.lab.processes import server_user, tied
+from doctord.lab.host.cgroup import Group
+from doctord.lab.host.processes import server_user, tied
 
 DATABASE: Final = "pgbench"
 ROLES: Final = ("postgres", "app")

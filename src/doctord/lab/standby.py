@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from doctord.lab.errors import LabError
-from doctord.lab.folder import give
-from doctord.lab.processes import server_user, tied
+from doctord.lab.host.folder import give
+from doctord.lab.host.processes import server_user, tied
 from doctord.lab.server import PrivateServer, running_server
 
 # It tells its oldest snapshot (hot_standby_feedback) every second, where ten are the default, and cancels no query for

@@ -12,8 +12,8 @@ from typing import Final
 
 from doctord.lab.binaries import version_of
 from doctord.lab.errors import LabError
-from doctord.lab.order_entry import TABLES
-from doctord.lab.processes import server_user, tied
+from doctord.lab.host.processes import server_user, tied
+from doctord.lab.load.order_entry import TABLES
 from doctord.lab.server import DATABASE, PrivateServer, running_server
 
 log = logging.getLogger("doctord.lab")

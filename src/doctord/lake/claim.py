@@ -3,6 +3,7 @@
 import fcntl
 import logging
 import os
+from pathlib import Path
 
 from doctord.lake.place import FOLDER_MODE, LakeError, LakePaths, sync_folder
 
@@ -51,6 +52,24 @@ class Claim:
     def close(self) -> None:
         """Give up the claim: another recorder may write to the lake."""
         os.close(self._lock)
+
+
+def check_place(path: Path) -> None:
+    """Refuse a lake that could not be written, before anybody waits for what is to go there; nothing is left of it.
+
+    Raises:
+        LakeError: The lake could not be made, or another writer has it.
+    """
+    place = LakePaths(path)
+    try:
+        if place.root.exists():
+            Claim(place).close()
+            return
+        tried = next(folder for folder in place.root.parents if folder.exists()) / f".doctord-{os.getpid()}"
+        tried.mkdir()
+        tried.rmdir()
+    except OSError as error:
+        raise _no_lake(place, error) from error
 
 
 def _is_at(lock: int, place: LakePaths) -> bool:

@@ -197,8 +197,8 @@ class LakeWriter:
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or error
                 self._fail(
-                    f"{self._place.root}: {reason}. Recording stops; what is there is kept.\n"
-                    "hint: make room, or let old data go with --keep or --max-size; recording resumes by itself"
+                    f"{self._place.root}: {reason}. Nothing more is recorded; what is there is kept.\n"
+                    "hint: make room, or let old data go with --keep or --max-size; a recorder goes on by itself then"
                 )
                 is_well = False
         return is_well

@@ -273,8 +273,9 @@ def source_of(raw: IO[bytes], name: str, options: ReadOptions | None = None) -> 
         stream = unpacked(raw)
         head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
     except UNPACK_ERRORS as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise _unreadable(name, why) from error
+        if isinstance(error, OSError) and error.strerror:
+            raise _unreadable(name, error.strerror) from error
+        raise UserError(f"{name} cannot be unpacked: {error}", "is it whole? fetch or pack it anew") from error
     if not head:
         raise UserError(f"{name} is empty", "did what wrote it see anything?")
     text = head.decode("latin-1") if b"\0" in head else head.decode(errors="replace")

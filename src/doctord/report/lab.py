@@ -7,8 +7,8 @@ from typing import Any
 from doctord.app.lab import Tried
 from doctord.lab.effect import Effect
 from doctord.lab.fault import Fault
+from doctord.lab.load.workload import Pace
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import Pace
 from doctord.report.diagnosis import document as diagnoses
 from doctord.report.diagnosis import terminal
 
@@ -20,7 +20,7 @@ def listed_document(faults: Sequence[Fault]) -> list[dict[str, Any]]:
             "fault": fault.name,
             "expected_cause": fault.cause,
             "intensities": list(fault.intensities),
-            "needs_root": fault.needs_root,
+            "needs_root": fault.root_for is not None,
             "description": fault.description,
         }
         for fault in faults
@@ -30,9 +30,7 @@ def listed_document(faults: Sequence[Fault]) -> list[dict[str, Any]]:
 def listed(faults: Sequence[Fault]) -> str:
     """A line for each fault."""
     width = max(len(fault.name) for fault in faults)
-    return "\n".join(
-        f"{fault.name:<{width}}  {fault.summary}{' (root)' if fault.needs_root else ''}" for fault in faults
-    )
+    return "\n".join(f"{fault.name:<{width}}  {fault.summary}{' (root)' if fault.root_for else ''}" for fault in faults)
 
 
 def invitation(fault: Fault, server: PrivateServer, seconds: float, *, keep: bool) -> str:

@@ -65,11 +65,22 @@ def explained(diagnosis: Diagnosis) -> str:
     return f"The causes found explain {percent(diagnosis.explained)} of the {time(diagnosis.time_of)}"
 
 
+def unanswered(diagnosis: Diagnosis) -> str:
+    """That servers which were named did not answer, where the verdict itself is about something else; else empty."""
+    if not diagnosis.unanswered or diagnosis.health == "not_judged":
+        return ""
+    who = _named(diagnosis.unanswered)
+    return f"{who[0].upper()}{who[1:]} did not answer: why is at the end, under what could not be seen"
+
+
+def _named(servers: int) -> str:
+    return "the server that was named" if servers == 1 else f"{servers} servers that were named"
+
+
 def _why_not(diagnosis: Diagnosis) -> str:
     """Why there is no verdict."""
     if diagnosis.unanswered:
-        servers = "the server that was named" if diagnosis.unanswered == 1 else f"{diagnosis.unanswered} servers"
-        return f"{servers} did not answer"
+        return f"{_named(diagnosis.unanswered)} did not answer"
     undecided = next((finding for finding in diagnosis.findings if finding.not_measured), None)
     if undecided:
         return said(undecided.title)

@@ -23,9 +23,9 @@ from doctord.collect.live import choose, live_subjects
 from doctord.collect.postgres.latency import probes as bpf_postgres
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
-from doctord.lab import folder
 from doctord.lab.binaries import find_binaries
-from doctord.lab.cgroup import control_group, device_of
+from doctord.lab.host import folder
+from doctord.lab.host.cgroup import control_group, device_of
 from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
 from needs import needs_bpftrace

@@ -113,6 +113,16 @@ def _without_colour(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
+def test_the_header_says_that_a_server_that_was_named_did_not_answer_whatever_else_is_wrong() -> None:
+    told = "The server that was named did not answer"
+    assert any(told in line for line in render(replace(examples.ONE, unanswered=1), 80, colour=False).splitlines()[:6])
+    assert told not in render(examples.ONE, 80, colour=False)
+    two = render(replace(examples.ONE, unanswered=2), 80, colour=False)
+    assert "2 servers that were named did not answer" in " ".join(two.split())
+    unjudged = render(replace(examples.HEALTHY, unanswered=1), 80, colour=False)
+    assert unjudged.count("did not answer") == 1
+
+
 def test_the_header_says_how_much_of_the_time_the_findings_explain() -> None:
     told = "The causes found explain 86 % of the database time"
     lines = render(replace(examples.ONE, explained=0.864), 80, colour=False).splitlines()

@@ -60,6 +60,8 @@ def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     while diagnosis.health != "not_healthy" and figures and cell_len(f"{verdict}, {figures[0]}") <= width:
         verdict += f"{', ' if ': ' in verdict else ': '}{figures.pop(0)}"
     yield one_line(verdict, wording.style(diagnosis), width)
+    if unanswered := wording.unanswered(diagnosis):
+        yield from hanging("", Text(unanswered, style="bold"), width)
     yield from hanging("", f"{diagnosis.host}, {wording.interval(diagnosis.since, diagnosis.until)}", width)
     if figures:
         yield from hanging("", Text(", ".join(figure.replace(" ", JOINT) for figure in figures)), width)

@@ -10,7 +10,7 @@ from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.archiver import Archiver
 from doctord.collect.postgres.statistics.collector import StatisticsCollector
 from doctord.collect.postgres.statistics.horizon import Horizon
-from doctord.collect.postgres.statistics.relations import Relations
+from doctord.collect.postgres.statistics.objects.relations import Relations
 from doctord.collect.postgres.statistics.replication import Replication
 from doctord.collect.postgres.statistics.rights import note_rights
 from doctord.collect.postgres.statistics.settings import Settings

@@ -14,11 +14,11 @@ from doctord.collect.postgres.statistics.folders import Folders
 from doctord.collect.postgres.statistics.freezing import Freezing
 from doctord.collect.postgres.statistics.horizon import Horizon
 from doctord.collect.postgres.statistics.lock_table import LockTable
-from doctord.collect.postgres.statistics.relations import Relations
+from doctord.collect.postgres.statistics.objects.relations import Relations
+from doctord.collect.postgres.statistics.objects.schema import Schema
 from doctord.collect.postgres.statistics.replication import Replication
 from doctord.collect.postgres.statistics.rights import note_rights
 from doctord.collect.postgres.statistics.role_settings import RoleSettings
-from doctord.collect.postgres.statistics.schema import Schema
 from doctord.collect.postgres.statistics.settings import Settings
 from doctord.collect.postgres.statistics.sizes import Sizes
 from doctord.collect.postgres.statistics.statements import Statements

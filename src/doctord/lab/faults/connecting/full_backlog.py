@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
-from doctord.lab.listener import listener, served_s
+from doctord.lab.load.listener import listener, served_s
 from doctord.lab.server import PrivateServer
 
 _SERVED = Figure("until a client is served", "s", 1.0, lambda server: served_s(server.folder))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.listener import listener
+from doctord.lab.load.listener import listener
 from doctord.lab.server import PrivateServer
 
 

@@ -7,9 +7,9 @@ from typing import Final
 from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
+from doctord.lab.load.workload import workload
 from doctord.lab.pooler import Pooler, pooler
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _CLIENTS: Final = 20
 _ENOUGH: Final = 2 * _CLIENTS

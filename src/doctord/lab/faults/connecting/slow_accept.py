@@ -12,9 +12,9 @@ from doctord.lab.effect import Figure
 from doctord.lab.errors import LabError
 from doctord.lab.fault import fault
 from doctord.lab.figures import login_s
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _ATTACHES_S = 0.5
 _LOGIN = Figure("until a client is logged in", "s", 0.5, login_s)

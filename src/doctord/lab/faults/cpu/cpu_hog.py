@@ -7,9 +7,9 @@ from pathlib import Path
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _SCRIPT = """
 \\set first random(1, 900000)

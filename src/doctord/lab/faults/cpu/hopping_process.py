@@ -11,7 +11,7 @@ from doctord.lab.effect import Figure
 from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import fault
 from doctord.lab.figures import answer
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
 from doctord.lab.server import PrivateServer
 
 _REPORT = "select count(*) from generate_series(1, 1000000000) as number where number % 7 = 0"

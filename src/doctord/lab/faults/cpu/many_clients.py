@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _SCRIPT = """
 \\set account random(1, 1000000)

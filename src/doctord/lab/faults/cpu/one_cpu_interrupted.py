@@ -10,7 +10,7 @@ from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import fault
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
 from doctord.lab.server import PrivateServer
 
 _RATE_PER_S = 10_000
@@ -59,7 +59,7 @@ def _softirq_s(_server: PrivateServer) -> float:
 @fault(
     cause="interrupts_on_one_cpu",
     effect=Figure("soft interrupts", "s", 5, _softirq_s),
-    needs_root=True,
+    root_for="a network of its own",
 )
 def one_cpu_interrupted(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """All packets of the host are worked through by one CPU, as with a network card of one queue.
@@ -73,7 +73,7 @@ def one_cpu_interrupted(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause=None, needs_root=True)
+@fault(cause=None, root_for="a network of its own")
 def one_cpu_receives(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of one_cpu_interrupted: as many packets on one CPU, which has next to nothing to do for each.
 

@@ -7,7 +7,7 @@ from subprocess import Popen
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import ONE, fault
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
 from doctord.lab.server import PrivateServer
 
 _JOBS = """

@@ -5,8 +5,8 @@ from contextlib import closing
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
+from doctord.lab.load.sessions import sessions_asking
 from doctord.lab.server import PrivateServer
-from doctord.lab.sessions import sessions_asking
 
 # Gives up after a quarter of a second, and tries again after one, as careful migrations do.
 _CAREFUL = """

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
 from doctord.lab.server import PrivateServer
 
 _TRANSFERS = """

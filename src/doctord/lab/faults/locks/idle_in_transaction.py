@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
+from doctord.lab.load.sessions import sessions_asking
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.sessions import sessions_asking
-from doctord.lab.workload import workload
 
 _UPDATE = "update pgbench_branches set bbalance = bbalance + 1"
 _NOW_AND_THEN = f"begin;\n{_UPDATE};\n\\sleep 3 s\ncommit;\n\\sleep 6 s\n"

@@ -7,9 +7,9 @@ from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
 from doctord.lab.figures import answer
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _LOGICAL = {"wal_level": "logical"}
 _CREATE_SLOT = "select pg_create_logical_replication_slot('warehouse', 'test_decoding')"

@@ -6,7 +6,7 @@ from psycopg import IsolationLevel
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.hot_rows import counting, create_counters
+from doctord.lab.load.hot_rows import counting, create_counters
 from doctord.lab.server import PrivateServer
 
 

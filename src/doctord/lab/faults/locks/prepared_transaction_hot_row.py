@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.hot_rows import counting, create_counters
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
+from doctord.lab.load.hot_rows import counting, create_counters
 from doctord.lab.server import PrivateServer
 
 _TWO_PHASES = {"max_prepared_transactions": "10"}

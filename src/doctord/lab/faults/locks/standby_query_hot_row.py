@@ -6,10 +6,10 @@ from psycopg import IsolationLevel
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.hot_rows import counting, create_counters
+from doctord.lab.load.hot_rows import counting, create_counters
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
 from doctord.lab.standby import standby_of
-from doctord.lab.workload import workload
 
 _SHORT_REPORT = """
 select sum(bbalance) from pgbench_branches;

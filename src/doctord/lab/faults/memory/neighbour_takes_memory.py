@@ -7,9 +7,9 @@ from typing import LiteralString
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer, its_group
-from doctord.lab.workload import workload
 
 # All that neighbour and server may have together; the data files take 164 MiB, the server's processes some 50.
 _LIMIT_MIB = 512

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
+from doctord.lab.host.network import far_end
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.way import far_end
-from doctord.lab.workload import workload
 
 _CLIENTS = 8
 # pgbench's own transaction, and what an application does before each next statement.
@@ -31,7 +31,7 @@ end;
 """
 
 
-@fault(cause="network_latency", needs_root=True)
+@fault(cause="network_latency", root_for="a network of its own")
 def far_clients(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Eight clients run transactions of seven statements from a place forty milliseconds away.
 

@@ -6,8 +6,8 @@ from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
 from doctord.lab.figures import answer
+from doctord.lab.load.sessions import sessions_asking
 from doctord.lab.server import PrivateServer
-from doctord.lab.sessions import sessions_asking
 
 _WAITING = Figure(
     "sessions that wait for their client",

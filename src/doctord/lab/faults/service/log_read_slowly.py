@@ -8,7 +8,7 @@ from pathlib import Path
 from doctord.lab.dose import Dose
 from doctord.lab.errors import LabError
 from doctord.lab.fault import fault
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
 from doctord.lab.server import PrivateServer
 
 _ALL = {"logging_collector": "on", "log_statement": "all", "log_filename": "all.log"}

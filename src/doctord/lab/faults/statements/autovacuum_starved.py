@@ -6,8 +6,8 @@ from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
 from doctord.lab.figures import statement_ms
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _PROMPT = {"autovacuum_naptime": "1s"}
 _STARVED = {**_PROMPT, "autovacuum_vacuum_cost_delay": "100ms", "autovacuum_vacuum_cost_limit": "10"}

@@ -9,7 +9,7 @@ from psycopg import sql
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
 from doctord.lab.server import PrivateServer
 
 # The server plans anew for each of the first five calls; then one plan for all, if it seems no dearer.

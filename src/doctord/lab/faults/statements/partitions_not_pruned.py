@@ -7,8 +7,8 @@ from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
 from doctord.lab.figures import statement_ms
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _TABLES: Final[tuple[LiteralString, ...]] = (
     "create table readings (at timestamp not null, device int not null, value float8) partition by range (at)",

@@ -8,8 +8,8 @@ from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
 from doctord.lab.figures import statement_ms
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _TABLE = "create table jobs (id bigserial, ready boolean default true, filling text default repeat('x', 200))"
 # What has been through the queue since somebody wanted no vacuum in its busy hours.

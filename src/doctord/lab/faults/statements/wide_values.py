@@ -7,8 +7,8 @@ from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
 from doctord.lab.figures import statement_ms
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 # Documents of 32 kB, not compressed, as pictures and what was compressed before lie there; and as many blocks of rows.
 _TABLES: Final[tuple[LiteralString, ...]] = (

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from doctord.lab.cgroup import device_of
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
+from doctord.lab.host.cgroup import device_of
 from doctord.lab.server import PrivateServer, its_group
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
-from doctord.lab.loop_device import loop_device
+from doctord.lab.host.loop_device import loop_device
 from doctord.lab.server import PrivateServer
 
 _IMAGE_BYTES = 1 << 30
@@ -32,7 +32,7 @@ def _pieces(server: PrivateServer) -> int | None:
 _PIECES = Figure("pieces of the table's file", "pieces", 1000, _pieces)
 
 
-@fault(cause="data_file_fragmented", effect=_PIECES, needs_root=True)
+@fault(cause="data_file_fragmented", effect=_PIECES, root_for="a loop device")
 def fragmented_file(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A table is loaded into a file system whose free space is in holes of 64 KiB.
 

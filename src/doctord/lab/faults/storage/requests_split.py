@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.loop_device import loop_device
+from doctord.lab.host.loop_device import loop_device
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _IMAGE_BYTES = 3 << 30
 # 262,144 rows that each fill a block of 8 KiB: 2 GiB, which takes half a minute to read in the order of chance.
@@ -24,7 +24,7 @@ select length(filling) from wide where id = :id;
 """
 
 
-@fault(cause="requests_split", needs_root=True, settings={"shared_buffers": "64MB"})
+@fault(cause="requests_split", root_for="a loop device", settings={"shared_buffers": "64MB"})
 def requests_split(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A tablespace lies on a loop device that takes requests of 4 KiB: each block of 8 KiB is read in two.
 

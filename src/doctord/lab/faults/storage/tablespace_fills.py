@@ -9,9 +9,9 @@ from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
 from doctord.lab.figures import answer
-from doctord.lab.loop_device import loop_device
+from doctord.lab.host.loop_device import loop_device
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _IMAGE_BYTES = 1 << 30
 _ROWS = "insert into readings select id, repeat(md5(id::text), 30) from generate_series(1, {}) as id"
@@ -26,7 +26,7 @@ _FILLED = Figure(
 )
 
 
-@fault(cause="filesystem_full", effect=_FILLED, needs_root=True)
+@fault(cause="filesystem_full", effect=_FILLED, root_for="a loop device")
 def tablespace_fills(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A tablespace lies on a file system of its own, two thirds full, and its table grows by 3 MB a second.
 
@@ -41,7 +41,7 @@ def tablespace_fills(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause=None, needs_root=True)
+@fault(cause=None, root_for="a loop device")
 def tablespace_large(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of tablespace_fills: it is fuller than that, and nothing is added.
 

@@ -6,8 +6,8 @@ from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
 from doctord.lab.figures import answer
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 _CHANGES = """
 insert into changes select id, repeat(md5(id::text), 30) from generate_series(1, {}) as id;

@@ -9,7 +9,7 @@ from pathlib import Path
 from doctord.lab.dose import Dose
 from doctord.lab.errors import LabError, UnavailableError
 from doctord.lab.fault import fault
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
 from doctord.lab.server import PrivateServer
 
 _NICE, _REAL_TIME = 19, 10

@@ -6,14 +6,14 @@ from contextlib import contextmanager
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.folder import give
-from doctord.lab.loop_device import LoopDevice, slow_device
+from doctord.lab.host.folder import give
+from doctord.lab.host.loop_device import LoopDevice, slow_device
 from doctord.lab.server import PrivateServer
 
 _SIZE_BYTES = 512 << 20
 
 
-@fault(cause="device_slow", needs_root=True, restarts_load=True, warm_up_s=4.0)
+@fault(cause="device_slow", root_for="a loop device", restarts_load=True, warm_up_s=4.0)
 def wal_on_slow_device(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """pg_wal lies on a device that takes 25 ms for each write; the data's device is fast.
 

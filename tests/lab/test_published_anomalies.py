@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
-from doctord.lab.published import RIGHT, Case, cases, replay
+from benchmark_modules import benchmark
 from support.shared import CORPUS, needs_corpus
+
+anomalies = benchmark("published_anomalies")
+RIGHT, Case, cases, replay = anomalies.RIGHT, anomalies.Case, anomalies.cases, anomalies.replay
 
 HEAD = "case,label,anomaly,threads,columns,rows,column_size,indexes,tpcc_tables,tpcc_scale,tpcc_threads,duration_s\n"
 

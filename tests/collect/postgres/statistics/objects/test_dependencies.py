@@ -7,8 +7,8 @@ from contextlib import closing
 import pytest
 
 from doctord.collect.postgres.connection.link import Link
-from doctord.collect.postgres.statistics.dependencies import Dependencies
-from doctord.collect.postgres.statistics.relations import Relations
+from doctord.collect.postgres.statistics.objects.dependencies import Dependencies
+from doctord.collect.postgres.statistics.objects.relations import Relations
 from postgres_samples import figures, link_to, rows_of
 from servers import PostgresServer
 

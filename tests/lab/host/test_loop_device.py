@@ -1,5 +1,6 @@
 """A loop device for a fault: there while it is needed, and gone as if it had never been."""
 
+import os
 import shutil
 import subprocess
 import time
@@ -8,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from doctord.lab.errors import UnavailableError
-from doctord.lab.loop_device import loop_device, slow_device
+from doctord.lab.host import folder
+from doctord.lab.host.loop_device import loop_device, slow_device, sweep
 
-pytestmark = pytest.mark.root
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0 or not Path("/dev/loop-control").exists(), reason="no loop devices here"),
+]
 
 
 def attached(image: Path) -> str:
@@ -41,6 +46,28 @@ def test_a_slow_one_takes_its_time_and_leaves_nothing_behind(tmp_path: Path) -> 
         assert "served/disk" in attached(tmp_path / "served/disk")
     assert not device.mount.is_mount()
     assert not (tmp_path / "served").is_mount()
+
+
+def test_what_a_killed_lab_left_mounted_is_gone_with_the_next_sweep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    killed = subprocess.Popen(["true"])
+    killed.wait()
+    left, living = tmp_path / f"doctord-lab-{killed.pid}-abc", tmp_path / f"doctord-lab-{os.getpid()}-abc"
+    for lab in (left, living):
+        (lab / "loop").mkdir(parents=True)
+        subprocess.run(["truncate", "--size=16M", lab / "loop.img"], check=True)
+        subprocess.run(["mkfs.ext4", "-q", lab / "loop.img"], check=True)
+        subprocess.run(["mount", "-o", "loop", lab / "loop.img", lab / "loop"], check=True)
+    try:
+        sweep()
+        folder.sweep()
+        assert not left.exists()
+        assert str(left) not in subprocess.run(["losetup"], capture_output=True, text=True, check=True).stdout
+        assert (living / "loop").is_mount()
+    finally:
+        subprocess.run(["umount", living / "loop"], check=True)
 
 
 def test_without_its_programs_it_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,8 @@ from doctord.collect.core.link import Away
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.databases import Databases
-from doctord.collect.postgres.statistics.dependencies import Dependencies
 from doctord.collect.postgres.statistics.figures import Figures
+from doctord.collect.postgres.statistics.objects.dependencies import Dependencies
 from doctord.errors import UserError
 
 # An index is not valid, too, as long as it is being built.

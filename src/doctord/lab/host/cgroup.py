@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from doctord.lab.errors import UnavailableError
-from doctord.lab.folder import PREFIX, is_stale
+from doctord.lab.host.folder import PREFIX, is_stale
 
 Controller = Literal["io", "memory"]
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.lab.workload import Pace, Workload
+from doctord.lab.load.workload import Pace, Workload
 
 REPORT = """\
 pgbench (15.18 (Debian 15.18-0+deb12u1))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from doctord.lab.cgroup import Group, control_group, device_of, sweep
 from doctord.lab.errors import UnavailableError
+from doctord.lab.host.cgroup import Group, control_group, device_of, sweep
 
 
 def test_limits_of_version_2_are_written_as_the_kernel_reads_them(tmp_path: Path) -> None:

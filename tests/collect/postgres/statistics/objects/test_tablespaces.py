@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from doctord.collect.postgres.connection.link import Link
-from doctord.collect.postgres.statistics import tablespaces
-from doctord.collect.postgres.statistics.relations import Relations
-from doctord.collect.postgres.statistics.tablespaces import Tablespaces
+from doctord.collect.postgres.statistics.objects import tablespaces
+from doctord.collect.postgres.statistics.objects.relations import Relations
+from doctord.collect.postgres.statistics.objects.tablespaces import Tablespaces
 from postgres_samples import figures, link_to
 from servers import PostgresServer
 

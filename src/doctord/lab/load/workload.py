@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from doctord.lab import order_entry
 from doctord.lab.errors import LabError
-from doctord.lab.processes import running
+from doctord.lab.host.network import FarEnd
+from doctord.lab.host.processes import running
+from doctord.lab.load import order_entry
 from doctord.lab.server import DATABASE, PrivateServer
-from doctord.lab.way import FarEnd
 
 Load = Literal["tpcb", "orders"]
 LOADS: Final[Mapping[Load, Mapping[str, tuple[str, int]] | None]] = {"tpcb": None, "orders": order_entry.SCRIPTS}

@@ -1,6 +1,6 @@
 """A network of the lab's own with a way to it that is long, lossy or narrow, and programs that run at its far end.
 
-    python -m doctord.lab.way --net N [--delay S] [--lost PART] [--bytes-per-s B]
+    python -m doctord.lab.host.network --net N [--delay S] [--lost PART] [--bytes-per-s B]
 
 Two TUN devices, one here and one in a network namespace of its own; between them this process carries each packet, so
 that the kernel's TCP at both ends meets what it would meet on such a line. A proxy would not do: it acknowledges what
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from doctord.lab.errors import UnavailableError
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
 from doctord.lab.server import PrivateServer
 
 _TUN: Final = Path("/dev/net/tun")
@@ -68,10 +68,10 @@ def far_end(
     """
     if not os.access(_TUN, os.R_OK | os.W_OK):
         raise UnavailableError(f"{_TUN} cannot be opened: a network of the lab's own needs it")
-    log, net = server.folder / "way.log", os.getpid() % 256
+    log, net = server.folder / "network.log", os.getpid() % 256
     log.unlink(missing_ok=True)  # of another one, which was ready too
     options = ["--net", net, "--delay", delay_s, "--lost", lost, "--bytes-per-s", bytes_per_s]
-    with running([sys.executable, "-m", "doctord.lab.way", *map(str, options)], log) as process:
+    with running([sys.executable, "-m", "doctord.lab.host.network", *map(str, options)], log) as process:
         _wait_until_ready(process, log)
         _let_in(server, _far(net))
         yield FarEnd(_LOOPBACK, ("nsenter", f"--net=/proc/{process.pid}/ns/net", "--"))

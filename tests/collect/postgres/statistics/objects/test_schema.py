@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from doctord.collect.postgres.connection.link import Link
-from doctord.collect.postgres.statistics.schema import Schema
+from doctord.collect.postgres.statistics.objects.schema import Schema
 from postgres_samples import link_to, rows_of
 from servers import PostgresServer
 

@@ -1,5 +1,6 @@
 """A file system of its own for a fault: an image in the server's folder, on a loop device, mounted beside it."""
 
+import os
 import shutil
 import subprocess
 import time
@@ -11,7 +12,8 @@ from pathlib import Path
 from psycopg import sql
 
 from doctord.lab.errors import UnavailableError
-from doctord.lab.processes import running, server_user
+from doctord.lab.host.folder import is_stale
+from doctord.lab.host.processes import running, server_user
 from doctord.lab.server import PrivateServer
 
 _STARTS_S = 10.0
@@ -89,6 +91,24 @@ def slow_device(folder: Path, size_bytes: int, *, delay_ms: int) -> Iterator[Loo
         stack.enter_context(_serving(["nbdfuse", served / "disk", "--unix", socket], served / "disk", log))
         stack.callback(_run, "umount", "--lazy", served)
         yield stack.enter_context(_mounted(served / "disk", folder / "slow"))
+
+
+def sweep() -> None:
+    """Unmount what labs that were killed have left, and give its loop devices back: folders cannot go before."""
+    if os.geteuid() != 0:
+        return
+    mounts = [Path(line.split()[1]) for line in Path("/proc/self/mounts").read_text().splitlines()]
+    for mount in reversed(mounts):
+        if _is_left_behind(mount):
+            subprocess.run(["umount", "--lazy", mount], capture_output=True, check=False)
+    for device in Path("/sys/block").glob("loop*"):
+        image = device / "loop/backing_file"
+        if image.exists() and _is_left_behind(Path(image.read_text())):
+            subprocess.run(["losetup", "--detach", Path("/dev", device.name)], capture_output=True, check=False)
+
+
+def _is_left_behind(path: Path) -> bool:
+    return any(map(is_stale, path.parts))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from doctord.analyse.host.parents import parents
 from doctord.collect.linux import LinuxCollector
 from doctord.dataset.dataset import Dataset
 from doctord.lab.errors import LabError
-from doctord.lab.listener import MIB, listener
+from doctord.lab.load.listener import MIB, listener
 
 
 def own_memory(pid: int) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.lab.processes import orderly_end, running, tied
+from doctord.lab.host.processes import orderly_end, running, tied
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -16,8 +16,8 @@ from psycopg import sql
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import Fault
+from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
 FEWER_THREADS: Final = 4
 FEWER_ROWS: Final = 20

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from doctord.lab.errors import LabError
-from doctord.lab.processes import server_user
+from doctord.lab.host.processes import server_user
 
 log = logging.getLogger("doctord.lab")
 

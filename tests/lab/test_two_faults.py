@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from doctord.lab import pair
+from benchmark_modules import benchmark
 from doctord.lab.errors import LabError, UnavailableError
 from doctord.lab.fault import Fault
-from doctord.lab.workload import Pace
+from doctord.lab.load.workload import Pace
 
+two_faults = benchmark("two_faults")
 Happened = list[str]
 
 
@@ -33,7 +34,7 @@ def happened(monkeypatch: pytest.MonkeyPatch) -> Happened:
     @contextmanager
     def loaded(wanted: Fault, *_others: object) -> Iterator[tuple[object, object]]:
         told.append(f"server with {dict(wanted.settings)}")
-        if wanted.needs_root:
+        if wanted.root_for:
             raise UnavailableError("it needs root")
         yield object(), SimpleNamespace(pace=paced)
 
@@ -41,16 +42,16 @@ def happened(monkeypatch: pytest.MonkeyPatch) -> Happened:
         told.append("measured")
         return Pace(100.0, float(len(told)))
 
-    monkeypatch.setattr(pair, "loaded_server", loaded)
-    monkeypatch.setattr(pair, "BEFORE_S", 0.0)
-    monkeypatch.setattr(pair, "ALONE_S", 0.0)
+    monkeypatch.setattr(two_faults, "loaded_server", loaded)
+    monkeypatch.setattr(two_faults, "BEFORE_S", 0.0)
+    monkeypatch.setattr(two_faults, "ALONE_S", 0.0)
     return told
 
 
 def test_each_is_measured_alone_and_both_are_looked_at(happened: Happened) -> None:
     first = fault("a", happened, settings={"jit": "on"})
     second = fault("b", happened, settings={"work_mem": "64kB"})
-    outcome = pair.run_pair(first, second, lambda _: happened.append("looked"))
+    outcome = two_faults.run_pair(first, second, lambda _: happened.append("looked"))
     assert happened == [
         "server with {'jit': 'on', 'work_mem': '64kB'}", "measured", "a begins", "measured", "b begins", "looked",
         "measured", "a ends", "measured", "b ends",
@@ -63,13 +64,13 @@ def test_each_is_measured_alone_and_both_are_looked_at(happened: Happened) -> No
 
 
 def test_a_pair_of_which_one_takes_nothing_is_no_case(happened: Happened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair, "effect_of", lambda fault, *_: SimpleNamespace(found=fault.name == "a"))
-    outcome = pair.run_pair(fault("a", happened), fault("b", happened), lambda _: None)
+    monkeypatch.setattr(two_faults, "effect_of", lambda fault, *_: SimpleNamespace(found=fault.name == "a"))
+    outcome = two_faults.run_pair(fault("a", happened), fault("b", happened), lambda _: None)
     assert not outcome.is_case
 
 
 def test_one_that_cannot_be_injected_here_skips_the_pair(happened: Happened) -> None:
-    outcome = pair.run_pair(fault("a", happened), fault("b", happened, needs_root=True), lambda _: None)
+    outcome = two_faults.run_pair(fault("a", happened), fault("b", happened, root_for="a loop device"), lambda _: None)
     assert outcome.skipped == "it needs root"
     assert outcome.seen is None
 
@@ -85,4 +86,4 @@ def test_two_that_want_different_servers_cannot_be_together(
     one: dict[str, Any], other: dict[str, Any], why: str, happened: Happened
 ) -> None:
     with pytest.raises(LabError, match=why):
-        pair.run_pair(fault("a", happened, **one), fault("b", happened, **other), lambda _: None)
+        two_faults.run_pair(fault("a", happened, **one), fault("b", happened, **other), lambda _: None)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from doctord.lab.errors import LabError
-from doctord.lab.folder import private_folder, sweep
+from doctord.lab.host.folder import private_folder, sweep
 
 
 @pytest.fixture(autouse=True)

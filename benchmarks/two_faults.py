@@ -11,9 +11,9 @@ from doctord.lab.dose import MODERATE, Dose
 from doctord.lab.effect import Effect
 from doctord.lab.errors import LabError, UnavailableError
 from doctord.lab.fault import Fault
+from doctord.lab.load.workload import Load, Pace
 from doctord.lab.run import BEFORE_S, Seen, effect_of, loaded_server
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import Load, Pace
 
 ALONE_S: Final = 5.0
 """How long each fault is measured alone."""
@@ -116,6 +116,6 @@ def _server_for(first: Fault, second: Fault) -> Fault:
         controller=first.controller or second.controller,
         settings={**first.settings, **second.settings},
         scale=max(first.scale, second.scale),
-        needs_root=first.needs_root or second.needs_root,
+        root_for=" and ".join(dict.fromkeys(filter(None, (first.root_for, second.root_for)))) or None,
         restarts_load=first.restarts_load or second.restarts_load,
     )

@@ -1,5 +1,6 @@
 """The lab's own network: the kernel's TCP meets its distance, and it is gone with its process."""
 
+import os
 import subprocess
 import sys
 import time
@@ -11,10 +12,10 @@ import pytest
 
 from doctord.collect.linux import LinuxCollector
 from doctord.lab.binaries import find_binaries
-from doctord.lab.folder import private_folder
+from doctord.lab.host.folder import private_folder
+from doctord.lab.host.network import far_end
 from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
-from doctord.lab.way import far_end
 
 ASK = """
 import psycopg, sys
@@ -23,7 +24,12 @@ with psycopg.connect(sys.argv[1]) as session:
         session.execute("select 1")
 """
 
-pytestmark = pytest.mark.root
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(
+        os.geteuid() != 0 or not os.access("/dev/net/tun", os.R_OK | os.W_OK), reason="no TUN devices here"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 from contextlib import AbstractContextManager
 
 from doctord.lab.dose import Dose
+from doctord.lab.load.workload import Workload, workload
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import Workload, workload
 
 _SCRIPT = """
 \\set name random(1, 10)

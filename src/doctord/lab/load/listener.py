@@ -1,7 +1,7 @@
 """A listening server of the lab's own, which starts a process for each connection and waits for it, and its clients.
 
-    python -m doctord.lab.listener serve [--memory-mib M] [--backlog N] [--pause S]
-    python -m doctord.lab.listener connect --port PORT --clients N [--pause S]
+    python -m doctord.lab.load.listener serve [--memory-mib M] [--backlog N] [--pause S]
+    python -m doctord.lab.load.listener connect --port PORT --clients N [--pause S]
 
 As the listener of the casebook does, it serves one connection after the other: accept, fork, await the child.
 """
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from doctord.lab.errors import LabError
-from doctord.lab.processes import running
+from doctord.lab.host.processes import running
 
 MIB = 1 << 20
 PAGE = mmap.PAGESIZE
@@ -54,7 +54,7 @@ def listener(
         LabError: it does not start; with its last words.
     """
     log = folder / "listener.log"
-    program = [sys.executable, "-m", "doctord.lab.listener"]
+    program = [sys.executable, "-m", "doctord.lab.load.listener"]
     serve = ["serve", "--memory-mib", memory_mib, "--backlog", backlog, "--pause", pause_s]
     with running([*program, *map(str, serve)], log) as server:
         port = _port(server, log)

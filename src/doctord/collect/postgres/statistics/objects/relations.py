@@ -11,11 +11,11 @@ from doctord.collect.core.rates import EARLY, Cadence, Counters, Increase
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.databases import Databases
 from doctord.collect.postgres.statistics.figures import Figures
-from doctord.collect.postgres.statistics.functions import Functions
-from doctord.collect.postgres.statistics.gin import pending
-from doctord.collect.postgres.statistics.index_columns import IndexColumns
-from doctord.collect.postgres.statistics.partitions import Partitions
-from doctord.collect.postgres.statistics.tablespaces import Tablespaces
+from doctord.collect.postgres.statistics.objects.functions import Functions
+from doctord.collect.postgres.statistics.objects.gin import pending
+from doctord.collect.postgres.statistics.objects.index_columns import IndexColumns
+from doctord.collect.postgres.statistics.objects.partitions import Partitions
+from doctord.collect.postgres.statistics.objects.tablespaces import Tablespaces
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 

@@ -1,0 +1,1 @@
+"""What lies in the databases: tables, indexes, functions, partitions, their tablespaces, and what depends on what."""
