@@ -264,6 +264,21 @@ def test_indexes_are_told_once_with_their_columns_and_again_when_they_changed(se
     assert SECRET not in str(told)
 
 
+def test_indexes_without_a_scan_are_told_until_they_have_one(server: PostgresServer, link: Link) -> None:
+    name, entity = "pg_stat_user_indexes.scans_since_reset", "postgres.public.account_unused"
+    server.execute("CREATE INDEX account_unused ON account (balance)", "ANALYZE account")
+    try:
+        with closing(Relations()) as relations:
+            assert [figures(relations.read(link), entity)[name] for _ in range(2)] == [0, 0]
+            with server.connect() as client:
+                client.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+                client.execute("SELECT balance FROM account WHERE balance = -7")
+            settled(relations.read, link, lambda batches: figures(batches, entity).get(name, 0) > 0)
+            assert name not in figures(relations.read(link), entity)
+    finally:
+        server.execute("DROP INDEX account_unused")
+
+
 def test_a_table_that_somebody_locked_does_not_stop_the_reading(server: PostgresServer, link: Link) -> None:
     with closing(Relations()) as relations, server.connect() as owner:
         owner.execute("ANALYZE account")
