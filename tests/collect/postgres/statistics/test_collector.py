@@ -181,11 +181,14 @@ def test_a_slot_that_holds_wal_back(server: PostgresServer, link: Link) -> None:
 
 
 def test_an_archiver_that_fails_is_told_by_its_times() -> None:
+    def failed(found: list[Batch]) -> bool:
+        return "pg_stat_archiver.last_failed_s" in figures(found)
+
     settings = {"archive_mode": "on", "archive_command": "false"}
     with running_postgres(15, settings) as server, closing(link_to(server.dsn())) as link:
         link.open()
         server.execute("CREATE TABLE t (id int)", "SELECT pg_switch_wal()")
-        told = figures(settled(Archiver().read, link, lambda found: "pg_stat_archiver.last_failed_s" in figures(found)))
+        told = figures(settled(lambda link: Archiver().read(link), link, failed))
     assert told["pg_ls_archive_statusdir.ready"] >= 1
     assert told["pg_stat_archiver.last_failed_s"] < 60
     assert "pg_stat_archiver.last_archived_s" not in told
