@@ -153,6 +153,24 @@ def test_a_kernel_that_lists_no_children_is_said(tmp_path: Path) -> None:
     assert row["subject"] == "logins under way"
 
 
+@pytest.mark.parametrize("error", [PermissionError, FileNotFoundError])
+def test_a_proc_that_hides_the_server_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError]
+) -> None:
+    def refuse(path: Path) -> str:
+        raise error(path)
+
+    own = tmp_path / f"{os.getpid()}/task/{os.getpid()}"
+    own.mkdir(parents=True)
+    (own / "children").write_text("")
+    monkeypatch.setattr(Path, "read_text", refuse)
+    watched, link = LoginsUnderWay(tmp_path), Here()
+    watched.begin(link)
+    assert watched.look(link.db) == []
+    [row] = rows_of("event", link.notices.batches())
+    assert "hidepid" in row["text"]
+
+
 @pytest.mark.server
 def test_clients_that_connect_and_say_nothing(postgres_server: Callable[..., PostgresServer]) -> None:
     server = postgres_server()

@@ -64,9 +64,8 @@ class LoginsUnderWay:
         """Find out whether the server runs here, and whether its children are told."""
         self._forget()
         self._server = link.server_pid()
-        if self._server is not None and not self._children_file().exists():
-            why = "this kernel does not list a process' children"
-            link.notices.not_measured(link.db, "logins under way", why, "a kernel with CONFIG_PROC_CHILDREN")
+        if self._server is not None and (hindrance := self._hindrance()):
+            link.notices.not_measured(link.db, "logins under way", *hindrance)
             self._server = None
 
     def look(self, db: str) -> list[Batch]:
@@ -98,6 +97,19 @@ class LoginsUnderWay:
 
     def _children_file(self) -> Path:
         return self._proc / f"{self._server}/task/{self._server}/children"
+
+    def _hindrance(self) -> tuple[str, str] | None:
+        """Why the children cannot be read, and what would help; null where they can."""
+        try:
+            self._children_file().read_text()
+        except OSError:
+            if (self._proc / str(os.getpid()) / f"task/{os.getpid()}/children").exists():
+                return (
+                    "/proc hides the server's processes (hidepid)",
+                    "run as root, or mount /proc with gid= of our group",
+                )
+            return "this kernel does not list a process' children", "a kernel with CONFIG_PROC_CHILDREN"
+        return None
 
     def _under_way(self) -> Iterator[_Backend]:
         children = {int(pid) for pid in self._children_file().read_text().split()}
