@@ -56,7 +56,7 @@ class ServerLog:
     """Fills `event` with processes that crashed, and `statistic` with `log.errors`, `log.messages` and others of a log.
 
     What it grows by is told too: where the server writes several forms of its log, that of the one that is read.
-    In other languages than English, messages are known by their severities and SQLSTATEs alone.
+    In other languages than English, messages are known by their severities and SQLSTATEs, a few by their words.
     """
 
     def __init__(self, db: str) -> None:
