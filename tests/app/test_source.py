@@ -9,6 +9,11 @@ import pytest
 from doctord.app.asked import Interval
 from doctord.app.diagnose import diagnose
 from doctord.app.source import Files, Live, Recorded, source_of
+from doctord.collect.core import schedule
+from doctord.collect.core.collector import Collector
+from doctord.collect.core.database import Unreached
+from doctord.collect.core.notices import Notices
+from doctord.collect.host import Host
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.rows import rows
 from doctord.errors import UserError
@@ -36,6 +41,20 @@ def lake(tmp_path: Path) -> Path:
 
 def seconds(dataset: Dataset) -> list[float]:
     return [(ts - START).total_seconds() for ts in dataset.frame("cpu")["ts"].sort()]
+
+
+def test_a_live_look_asks_servers_that_start_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    def newcomers() -> list[Collector]:
+        return [Unreached("late", late)] if (late := arrivals.pop() if arrivals else None) else []
+
+    notices = Notices()
+    notices.not_measured(None, "late", "it came late")
+    arrivals = [notices]
+    monkeypatch.setattr(schedule, "_LOOK_AROUND_S", 0.1)
+    monkeypatch.setattr(Host, "collectors", lambda _: [Unreached("first", Notices())])
+    monkeypatch.setattr(Host, "newcomers", lambda _: newcomers())
+    seen = Live(1.0).seen()
+    assert seen.dataset.frame("event")["subject"].to_list() == ["late"]
 
 
 def test_a_lake_gives_the_time_asked_for_and_what_was_before(lake: Path) -> None:

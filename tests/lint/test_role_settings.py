@@ -1,5 +1,7 @@
 """What is set for a role or a database alone."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from doctord.dataset.role_settings import COMPONENT
@@ -9,6 +11,7 @@ from doctord.report import phrases
 from settings_datasets import HOST, dataset, violations
 
 DB = "postgresql:5432"
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 UNITS = {"work_mem": "kB", "statement_timeout": "ms", "lock_timeout": "ms"}
 
 # Rule, setting, value, severity, and what has to be in title and cost.
@@ -50,6 +53,26 @@ def test_what_is_wrong_is_named(rule: str, held: tuple[str, str], severity: Seve
     assert title in phrases.said(one.title)
     assert cost in phrases.said(one.cost)
     assert [setting.name for setting in one.settings] == [held[0]]
+
+
+@pytest.mark.parametrize(
+    ("later", "is_wrong"),
+    [
+        ({"name": "app * jit", "value": "off"}, True),
+        ({"name": "app * work_mem", "value": None}, False),
+        ({"name": "app * work_mem", "value": "65536"}, False),
+        ({"name": "reading", "value": "0"}, False),
+        ({"name": "reading", "value": "0", "db": "postgresql:5433"}, True),
+    ],
+)
+def test_what_was_reset_since_counts_no_more(later: dict[str, str | None], *, is_wrong: bool) -> None:
+    about = {"host": HOST, "component": COMPONENT, "db": DB}
+    rows = [
+        about | {"name": "app * work_mem", "value": "64", "unit": "kB", "ts": NOON},
+        about | {"ts": NOON + timedelta(days=1), "unit": "kB"} | later,
+    ]
+    found = violations(dataset("postgresql", {"work_mem": "4MB"}, db=DB, setting=rows))
+    assert (f"{COMPONENT}/role_work_mem_tiny" in found) == is_wrong
 
 
 @pytest.mark.parametrize(("name", "value"), RIGHT)

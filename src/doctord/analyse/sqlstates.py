@@ -1,7 +1,8 @@
 """SQLSTATEs of PostgreSQL's messages, where log_line_prefix has no %e: by words of the English message.
 
 PostgreSQL documentation, appendix A, "PostgreSQL Error Codes", and the messages of the server's source. In other
-languages a message without its SQLSTATE is of no class.
+languages a message without its SQLSTATE is of no class, but for those that the reader knows and tells in English
+(native/src/server_log/messages/known.rs).
 """
 
 from typing import Final

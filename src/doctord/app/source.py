@@ -146,11 +146,12 @@ class Live:
         earlier = Dataset()
         if self.lake and self.lake.is_dir():
             earlier = past(Lake(self.lake), datetime.now(UTC), asked.past_s)
-        collectors = Host(databases=self.databases, dsns=self.dsns, probes=self.probe).collectors()
+        host = Host(databases=self.databases, dsns=self.dsns, probes=self.probe)
+        collectors = host.collectors()
         batches = list[Batch]()
         with watcher.progress("Looking", self.seconds, "s") as progress:
             try:
-                collect_for(collectors, self.seconds, progress, batches)
+                collect_for(collectors, self.seconds, progress, batches, host.newcomers)
             except KeyboardInterrupt:
                 if not batches:
                     raise

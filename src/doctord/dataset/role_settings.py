@@ -12,6 +12,9 @@ from doctord.units import one_of, setting_number
 
 COMPONENT: Final = "pg_db_role_setting"
 ALL: Final = "*"
+# In place of such a name: here a collector read all of them, this many, and what was told before holds no more. Who
+# was not there when one was reset can tell of it in no other way.
+READING: Final = "reading"
 # Strings whose values are names of what the server has; any other text may hold anything.
 NAMES_ALONE: Final = ("search_path", "default_tablespace", "temp_tablespaces", "TimeZone", "client_encoding")
 

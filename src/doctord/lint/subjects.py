@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 import polars as pl
 
 from doctord.analyse.sql.indexes import COMPONENT as INDEXES
+from doctord.analyse.sql.role_settings import rows_in_force
 from doctord.dataset.catalogue import catalogue, list_of
 from doctord.dataset.dataset import Dataset
+from doctord.dataset.role_settings import COMPONENT as OF_ROLES
 from doctord.lint.setting import Setting
 from doctord.lint.statement import Statement, hint_setting
 from doctord.lint.subject import Machine, Subject
@@ -17,8 +19,10 @@ Key = tuple[str, str | None, str | None]
 
 def subjects(dataset: Dataset, statements: Sequence[Statement] = (), cpus: int | None = None) -> list[Subject]:
     """Everybody whose settings a dataset holds (the kernel also where its memory alone is known), each file of SQL."""
-    rows = dataset.frame("setting").filter(pl.col("name").is_not_null() & pl.col("value").is_not_null())
-    rows = rows.filter(pl.col("component").ne_missing(INDEXES))  # which indexes a table has is nobody's setting
+    told, component = dataset.frame("setting"), pl.col("component")
+    # Which indexes a table has is nobody's setting.
+    others = told.filter(component.ne_missing(INDEXES) & component.ne_missing(OF_ROLES))
+    rows = pl.concat([others, rows_in_force(told)]).filter(pl.col("name").is_not_null() & pl.col("value").is_not_null())
     by_key: dict[Key, list[Setting]] = {}
     for row in rows.sort("ts", maintain_order=True).iter_rows(named=True):
         by_key.setdefault((row["component"], row["db"], row["host"]), []).append(_setting(row))

@@ -36,7 +36,8 @@ def process(
     ],
 )
 def test_the_ends_of_a_pipe_are_told_by_name(tmp_path: Path, title: str) -> None:
-    process(tmp_path, SERVER, "postgres", (11, 12), title="/usr/lib/postgresql/15/bin/postgres -D /data")
+    process(tmp_path, SERVER, "postgres", (9, 11, 12), title="/usr/lib/postgresql/15/bin/postgres -D /data")
+    process(tmp_path, 9, "postgres", (), title="postgres: archiver shop [local] idle")
     process(tmp_path, 11, "postgres", title="postgres: archiver: walwriter")
     process(tmp_path, 12, "postgres", (13,), title=title)
     process(tmp_path, 13, "sh", (14, 15), title=f"sh -c gzip | ssh -p {SECRET}")

@@ -137,6 +137,19 @@ def test_no_server_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--dsn" in event["hint"]
 
 
+def test_a_server_that_could_not_be_reached_yet_is_found_once_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    starting = Server(5434, pid=100, unreachable="nothing listens on port 5434 here")
+    seen = [[starting], [starting], [Server(5434, pid=100)], [Server(5434, pid=100)]]
+    monkeypatch.setattr(postgres, "servers", lambda: seen.pop(0))
+    search = postgres.Search()
+    (waiting,) = search.collectors()
+    assert search.collectors() == []
+    with closing(waiting):
+        assert [event["subject"] for event in rows_of("event", waiting.sample())] == ["PostgreSQL on port 5434"]
+    assert next(one.name for one in search.collectors()) == "postgresql:5434 sessions"
+    assert search.collectors() == []
+
+
 def test_the_driver_is_not_loaded_before_there_is_a_server() -> None:
     code = "import sys, doctord.collect.postgres, doctord.collect.postgres.discover; print('psycopg' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

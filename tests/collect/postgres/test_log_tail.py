@@ -30,6 +30,30 @@ def test_what_was_truncated_is_read_from_its_begin(path: Path) -> None:
         assert tail.appended() == (b"new\n", 1.0, 4)
 
 
+def test_it_goes_on_in_the_files_that_follow(tmp_path: Path) -> None:
+    file = {name: tmp_path / f"{name}.log" for name in ("friday", "monday", "new", "newer", "sunday")}
+    file["friday"].write_text("of last week\n")
+    file["monday"].write_text("of last week\n")
+    file["sunday"].write_text("before\n")
+    (tmp_path / "other.csv").write_text("")
+    with closing(LogTail(file["sunday"])) as tail:
+        with file["sunday"].open("a") as last:
+            last.write("last ")
+        file["new"].write_text("line\nmeanwhile\n")
+        with file["monday"].open("a") as again:
+            again.write("now\n")
+        (tmp_path / "other.csv").write_text("other\n")
+        tail.follow(file["monday"])
+        assert tail.appended().lines == b"last line\nmeanwhile\nnow\n"
+        file["newer"].write_text("next\n")
+        tail.follow(file["newer"])
+        assert tail.appended() == (b"next\n", 1.0, 5)
+        file["friday"].write_text("1\n")
+        tail.follow(file["friday"])
+        assert tail.appended().lines == b"1\n"
+        assert len(tail._files) == 1
+
+
 def test_of_very_much_the_newest_whole_lines(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_tail, "AT_MOST_BYTES", 100)
     with closing(LogTail(path)) as tail, path.open("a") as out:

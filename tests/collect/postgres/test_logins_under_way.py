@@ -123,11 +123,24 @@ def test_whom_they_ask_is_told_by_their_own_sockets(tmp_path: Path) -> None:
         f" 3: 00000000:9C42 {_hex('192.0.2.55')}:0035 01 0:0 0:0 0 {user + 1} 0 4711",
         f" 4: 00000000:1538 {_hex('192.0.2.9')}:9C40 01 0:0 0:0 0 {user} 0 4711",
     )
-    (tmp_path / "11/net/udp").write_text("\n".join([HEADER, *lines]))
     (tmp_path / "11/fd/9").symlink_to("socket:[4711]")
     server_of(tmp_path)
+    (tmp_path / f"{SERVER}/net/udp").write_text("\n".join([HEADER, *lines]))
     asked = {entity for name, entity in told(tmp_path) if name == "logins.slow_asking"}
     assert asked == {"name server 192.0.2.53"}
+
+
+def test_the_sockets_of_the_host_are_read_once_for_all_slow_logins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pid in range(11, 61):
+        process(tmp_path, pid, OWN_TITLE, age_s=2.0)
+    server_of(tmp_path)
+    (tmp_path / f"{SERVER}/net/udp").write_text(HEADER)
+    read, read_text = list[str](), Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda path: read.append(path.name) or read_text(path))
+    assert told(tmp_path)["logins.slow", "no request read"]["value"] == pytest.approx(10.0)
+    assert read.count("udp") == 1
 
 
 def test_a_slow_login_counts_once(tmp_path: Path) -> None:
@@ -151,6 +164,24 @@ def test_a_kernel_that_lists_no_children_is_said(tmp_path: Path) -> None:
     assert watched.look(link.db) == []
     [row] = rows_of("event", link.notices.batches())
     assert row["subject"] == "logins under way"
+
+
+@pytest.mark.parametrize("error", [PermissionError, FileNotFoundError])
+def test_a_proc_that_hides_the_server_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError]
+) -> None:
+    def refuse(path: Path) -> str:
+        raise error(path)
+
+    own = tmp_path / f"{os.getpid()}/task/{os.getpid()}"
+    own.mkdir(parents=True)
+    (own / "children").write_text("")
+    monkeypatch.setattr(Path, "read_text", refuse)
+    watched, link = LoginsUnderWay(tmp_path), Here()
+    watched.begin(link)
+    assert watched.look(link.db) == []
+    [row] = rows_of("event", link.notices.batches())
+    assert "hidepid" in row["text"]
 
 
 @pytest.mark.server

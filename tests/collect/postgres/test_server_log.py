@@ -283,6 +283,29 @@ def test_the_sqlstate_of_an_error_in_whichever_log_tells_it(
 
 
 @pytest.mark.server
+def test_a_log_that_is_rotated_all_the_time_is_read_whole(postgres_server: Callable[..., PostgresServer]) -> None:
+    server = postgres_server(
+        settings={"logging_collector": "on", "log_rotation_size": "64kB", "log_statement": "all",
+                  "log_filename": "postgresql-%H%M%S.log"}
+    )  # fmt: skip
+    with closing(ServerLog("postgresql")) as log, closing(link_to(server.dsn())) as link, server.connect() as client:
+        link.open()
+        log.find(link)
+        lines, deadline = 0.0, time.monotonic() + 30
+        for turn in range(100):
+            for _ in range(400 if turn < 4 else 0):
+                client.execute(f"SELECT {'1234567890' * 50}::numeric")
+            time.sleep(1.1)
+            log.find(link)
+            rows = rows_of("statistic", log.read())
+            lines += sum(row["value"] * row["interval_s"] for row in rows if row["name"] == "log.written_lines")
+            if lines >= 1600 or time.monotonic() > deadline:
+                break
+    assert len(list((server.datadir / "log").iterdir())) > 3
+    assert 1600 <= lines < 1800, "none lost, none twice, and some of our own"
+
+
+@pytest.mark.server
 def test_who_asks_for_wal_that_was_removed(postgres_server: Callable[..., PostgresServer]) -> None:
     small = {"min_wal_size": "32MB", "max_wal_size": "32MB", "log_line_prefix": "%m [%p] %e "}
     server = postgres_server(settings=small)

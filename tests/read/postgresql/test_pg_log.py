@@ -173,6 +173,30 @@ def test_a_part_in_words_that_are_not_known_goes_on_in_no_other(tmp_path: Path, 
     ]
 
 
+def test_messages_that_findings_go_by_are_known_in_other_languages(tmp_path: Path) -> None:
+    begin = "2026-11-20 22:44:51.000 UTC [1] "
+    told = [
+        "FEHLER:  storniere Autovacuum-Aufgabe",
+        "ZUSAMMENHANG:  automatisches Vacuum der Tabelle »shop.public.jobs«",
+        "FEHLER:  storniere Autovacuum-Aufgabe",
+        "ZUSAMMENHANG:  automatisches Analysieren der Tabelle »shop.public.other«",
+        "FEHLER:  Shared Memory aufgebraucht",
+        "LOG:  überspringe Vacuum von »jobs« --- Sperre nicht verfügbar",
+        "ОШИБКА:  нехватка памяти",
+    ]
+    file = tmp_path / "postgresql.log"
+    file.write_text("".join(f"{begin}{line}\n" for line in told))
+    reading = read_file(file)
+    assert {entity for (entity,) in picked(reading, "statistic", "entity", name="log.errors")} == {
+        "ERROR canceling autovacuum task",
+        "ERROR out of shared memory",
+        "ERROR out of memory",
+    }
+    for name, table in (("log.autovacuum_cancelled", "shop.public.jobs"), ("log.autovacuum_skipped", "jobs")):
+        assert picked(reading, "statistic", "entity", name=name) == [(table,)]
+    assert [text for (text,) in picked(reading, "event", "text")] == ["out of shared memory", "out of memory"]
+
+
 UNTIMED = (SAMPLES / "pg_log.untimed.log").read_text()
 
 

@@ -59,6 +59,21 @@ impl ByCpu {
     }
 }
 
+/// Whether an error is of this moment alone, and says nothing of what is granted or there: the task has ended, there is no
+/// descriptor or no memory left, another one holds the counters for itself.
+pub fn is_passing(error: &io::Error) -> bool {
+    const PASSING: [i32; 7] = [
+        libc::ESRCH,
+        libc::EMFILE,
+        libc::ENFILE,
+        libc::ENOMEM,
+        libc::EBUSY,
+        libc::EINTR,
+        libc::EAGAIN,
+    ];
+    error.raw_os_error().is_some_and(|code| PASSING.contains(&code))
+}
+
 /// A counter of one event of a type, for one task on any CPU (-1), or for everybody (-1) on one CPU.
 pub fn counter(kind: u32, event: u64, task: i32, cpu: i64) -> io::Result<File> {
     open(kind, event, (task, cpu), NO_GROUP, 0)

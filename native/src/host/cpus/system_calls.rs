@@ -5,7 +5,7 @@
 
 use std::io;
 
-use super::perf::{ByCpu, TRACEPOINT};
+use super::perf::{ByCpu, TRACEPOINT, is_passing};
 use crate::host::events::Events;
 use crate::host::interval::Interval;
 use crate::host::processes::system_calls::{Tracepoint, close};
@@ -47,7 +47,7 @@ impl HostCalls {
         match self.open(cpus) {
             Ok(counters) => self.counting = Some(counters),
             Err(error) => {
-                self.is_refused = true;
+                self.is_refused = !is_passing(&error);
                 refused(events, &error);
             }
         }

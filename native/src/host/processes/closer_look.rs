@@ -11,6 +11,7 @@ use super::command;
 use super::microstates::Microstates;
 use super::system_calls::{SystemCalls, Tracepoint};
 use super::translation::{Counters, Translation, Walks, walks_here};
+use crate::host::cpus::perf::is_passing;
 use crate::host::text::value;
 
 /// Intervals from one look at a process to the next, and from one count of calls to the next.
@@ -39,7 +40,8 @@ pub struct Closely {
     sample: u64,
     counted: Option<u64>,
     counting: u64,
-    /// Processes whose address translation is counted from this sample on.
+    /// Threads whose address translation is counted from this sample on: each takes up to five descriptors. A process counts
+    /// as several, so that `COUNTED_AT_MOST` fit in.
     translating: u64,
     counters: Processor,
 }
@@ -76,7 +78,7 @@ impl Closely {
     }
 
     fn translation(&mut self, folder: &Path, threads: u64) -> Option<Counters> {
-        if threads > THREADS_AT_MOST || self.translating >= COUNTED_AT_MOST {
+        if self.translating + threads > THREADS_AT_MOST {
             return None;
         }
         if matches!(self.counters, Processor::NotAsked) {
@@ -87,7 +89,7 @@ impl Closely {
         };
         match Counters::open(walks, numbers_of_threads(folder).into_iter()) {
             Ok(counters) => {
-                self.translating += 1;
+                self.translating += threads.max(THREADS_AT_MOST / COUNTED_AT_MOST);
                 Some(counters)
             }
             Err(error) => {
@@ -113,17 +115,22 @@ impl Closely {
         if threads > THREADS_AT_MOST || !self.may_count() {
             return None;
         }
-        let find = || Tracepoint::find().map_err(|error| error.to_string());
-        let tracepoint = self.tracepoint.get_or_insert_with(find).as_ref().ok()?;
-        match SystemCalls::open(*tracepoint, numbers_of_threads(folder).into_iter()) {
+        let known = match &self.tracepoint {
+            Some(known) => Ok(known.as_ref().copied().ok()?),
+            None => Tracepoint::find(),
+        };
+        let opened = known.and_then(|tracepoint| {
+            self.tracepoint = Some(Ok(tracepoint));
+            SystemCalls::open(tracepoint, numbers_of_threads(folder).into_iter())
+        });
+        match opened {
             Ok(calls) => {
                 self.counted = Some(self.sample);
                 self.counting += 1;
                 Some(calls)
             }
             Err(error) => {
-                // A process that has just ended says nothing of what is granted.
-                if error.raw_os_error() != Some(libc::ESRCH) {
+                if !is_passing(&error) {
                     self.tracepoint = Some(Err(error.to_string()));
                 }
                 None
@@ -141,10 +148,10 @@ impl Processor {
     }
 }
 
-/// What an error tells of the processor's counters: a process that has just ended tells nothing.
+/// What an error tells of the processor's counters; one of the moment tells nothing.
 fn without_counters(error: &io::Error, walks: Option<Walks>) -> Processor {
     match error.raw_os_error() {
-        Some(libc::ESRCH) => Processor::Counts(walks),
+        _ if is_passing(error) => Processor::Counts(walks),
         Some(libc::EACCES | libc::EPERM) => Processor::Refused(error.to_string()),
         _ => Processor::CountsNothing,
     }
@@ -355,12 +362,27 @@ mod tests {
     }
 
     #[test]
+    fn the_descriptors_that_count_address_translation_are_limited_over_all_processes() {
+        let mut closely = Closely {
+            counters: Processor::Counts(None),
+            ..Closely::default()
+        };
+        assert!(closely.translation(Path::new("/nowhere"), 30).is_some());
+        assert!(closely.translation(Path::new("/nowhere"), 3).is_none());
+        closely.begin_sample();
+        let all = (0..9).filter(|_| closely.translation(Path::new("/nowhere"), 1).is_some());
+        assert_eq!(all.count() as u64, COUNTED_AT_MOST);
+    }
+
+    #[test]
     fn a_processor_without_counters_is_not_asked_again_and_a_refusal_is_told() {
         let of = |code| without_counters(&io::Error::from_raw_os_error(code), None);
         assert!(matches!(of(libc::ENOENT), Processor::CountsNothing));
         assert!(matches!(of(libc::EOPNOTSUPP), Processor::CountsNothing));
         assert!(matches!(of(libc::EACCES), Processor::Refused(_)));
-        assert!(matches!(of(libc::ESRCH), Processor::Counts(None)));
+        for passing in [libc::ESRCH, libc::EMFILE, libc::ENFILE, libc::ENOMEM, libc::EBUSY] {
+            assert!(matches!(of(passing), Processor::Counts(None)), "{passing}");
+        }
         let closely = Closely {
             counters: of(libc::EPERM),
             ..Closely::default()

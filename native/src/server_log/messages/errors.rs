@@ -35,7 +35,7 @@ pub fn take(entry: &Entry, part: &mut Part) {
     if message == b"canceling autovacuum task" {
         vacuum::cancelled(entry, part);
     }
-    if life::is_refusal(message) {
+    if life::is_refusal(entry) {
         part.tally.add(entry.moment, f::TOO_MANY, b"", 1);
     }
     let state = if entry.sqlstate.is_empty() {

@@ -63,9 +63,9 @@ fn begins(message: &[u8], known: &[&[u8]]) -> bool {
     known.iter().any(|begin| message.starts_with(begin))
 }
 
-/// Whether a session was refused because there were too many.
-pub fn is_refusal(message: &[u8]) -> bool {
-    begins(message, &REFUSED)
+/// Whether a session was refused because there were too many (SQLSTATE 53300, too_many_connections).
+pub fn is_refusal(entry: &Entry) -> bool {
+    entry.sqlstate == b"53300" || begins(entry.message, &REFUSED)
 }
 
 /// Whether a process died of what ends all others too: `checkpointer process (PID 9) was terminated by signal 9: Killed`,
@@ -100,7 +100,7 @@ pub fn take(entry: &Entry, part: &mut Part) -> bool {
 /// Errors that concern more than one session.
 pub fn fatal(entry: &Entry, part: &mut Part) {
     let message = entry.message;
-    if is_refusal(message) {
+    if is_refusal(entry) {
         // One event for a minute: the rate is a figure.
         let mut moment = entry.moment;
         moment.local_us -= moment.local_us.rem_euclid(crate::server_log::tally::MINUTE_US);

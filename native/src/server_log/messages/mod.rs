@@ -1,7 +1,9 @@
-//! What the messages of a PostgreSQL server say, by their beginnings; but for durations and statements in English.
+//! What the messages of a PostgreSQL server say, by their beginnings; in English, but for durations, statements and what
+//! `known.rs` has.
 
 mod checkpoints;
 pub(super) mod errors;
+mod known;
 pub(super) mod languages;
 mod life;
 mod locks;
@@ -22,8 +24,12 @@ pub fn take(entry: &Entry, part: &mut Part) {
         Severity::Log | Severity::Info | Severity::Debug | Severity::Notice => told(entry, part),
         Severity::Warning => errors::take(entry, part),
         Severity::Error | Severity::Fatal | Severity::Panic => {
-            errors::take(entry, part);
-            life::fatal(entry, part);
+            let entry = Entry {
+                message: known::english(entry.message),
+                ..*entry
+            };
+            errors::take(&entry, part);
+            life::fatal(&entry, part);
         }
     }
 }

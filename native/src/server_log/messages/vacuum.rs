@@ -1,19 +1,19 @@
 //! Autovacuum and autoanalyze (log_autovacuum_min_duration), by table.
 
+use super::known;
 use crate::server_log::entry::Entry;
 use crate::server_log::figures::{self as f, Figure};
 use crate::server_log::lines::Part;
-use crate::server_log::text::{after, between, digits, millionths, number_before, thousandths, until};
+use crate::server_log::text::{after, between, digits, millionths, number_before, thousandths};
 
 const MIB: i64 = 1024 * 1024;
 
 /// Whether it is a message of an autovacuum worker about a table.
 pub fn take(entry: &Entry, part: &mut Part) -> bool {
     let message = entry.message;
-    if let Some(rest) = message.strip_prefix(b"skipping vacuum of \"") {
+    if let Some(table) = known::skipped(message) {
         // Said of a worker's own vacuum: a person's VACUUM (SKIP_LOCKED) is warned. It names no schema.
-        part.tally
-            .add(entry.moment, f::AUTOVACUUM_SKIPPED, until(rest, b'"'), 1);
+        part.tally.add(entry.moment, f::AUTOVACUUM_SKIPPED, table, 1);
         return true;
     }
     let Some(rest) = message.strip_prefix(b"automatic ") else {
@@ -40,7 +40,7 @@ pub fn take(entry: &Entry, part: &mut Part) -> bool {
 /// `canceling autovacuum task`: a worker gave way to who wants a lock. The context names the table, where it is logged
 /// (log_error_verbosity); an analyze that was cancelled left no dead row.
 pub fn cancelled(entry: &Entry, part: &mut Part) {
-    let table = between(entry.context, b"automatic vacuum of table \"", b"\"");
+    let table = known::vacuumed(entry.context);
     if table.is_some() || entry.context.is_empty() {
         part.tally
             .add(entry.moment, f::AUTOVACUUM_CANCELLED, table.unwrap_or(b""), 1);

@@ -9,7 +9,7 @@ import polars as pl
 from doctord.analyse import figures
 from doctord.dataset.catalogue import catalogue
 from doctord.dataset.dataset import Dataset
-from doctord.dataset.role_settings import COMPONENT, Scope, scope_of
+from doctord.dataset.role_settings import COMPONENT, READING, Scope, scope_of
 from doctord.dataset.secrets import HIDDEN
 from doctord.dataset.tables import CLIENT
 
@@ -48,12 +48,20 @@ def role_settings(dataset: Dataset) -> tuple[RoleSetting, ...]:
     return dataset.derived("setting", _role_settings)
 
 
+def rows_in_force(settings: pl.DataFrame) -> pl.DataFrame:
+    """Of the rows of `setting` those of roles and databases that hold: the last reading, and what changed since."""
+    server = ["host", "db"]
+    rows = settings.filter(pl.col("component") == COMPONENT).sort("ts", maintain_order=True)
+    last = rows.unique([*server, "name"], keep="last", maintain_order=True)
+    read = last.filter(name=READING).select(*server, pl.col("ts").alias("read"))
+    held = last.join(read, on=server, how="left", nulls_equal=True, maintain_order="left")
+    is_over = (pl.col("ts") < pl.col("read")).fill_null(value=False)
+    return held.filter(pl.col("value").is_not_null() & (pl.col("name") != READING) & ~is_over).drop("read")
+
+
 def _role_settings(settings: pl.DataFrame) -> tuple[RoleSetting, ...]:
-    rows = settings.filter((pl.col("component") == COMPONENT) & pl.col("db").is_not_null())
-    last = rows.sort("ts", maintain_order=True).unique(["db", "name"], keep="last", maintain_order=True)
-    told = last.filter(pl.col("value").is_not_null() & (pl.col("value") != HIDDEN)).sort(
-        "db", "name", maintain_order=True
-    )
+    rows = rows_in_force(settings).filter(pl.col("db").is_not_null() & (pl.col("value") != HIDDEN))
+    told = rows.unique(["db", "name"], keep="last", maintain_order=True).sort("db", "name", maintain_order=True)
     return tuple(
         RoleSetting(db, scope, value, unit)
         for db, name, value, unit in told.select("db", "name", "value", "unit").iter_rows()

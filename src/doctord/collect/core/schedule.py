@@ -83,6 +83,7 @@ def collect_for(
     seconds: float,
     progress: Callable[[float], None] | None = None,
     into: list[Batch] | None = None,
+    newcomers: Callable[[], Sequence[Collector]] | None = None,
 ) -> list[Batch]:
     """Everything that the collectors yield in so many seconds, in memory, in order of arrival.
 
@@ -91,9 +92,18 @@ def collect_for(
         seconds: How long.
         progress: Called a few times a second with the seconds gone.
         into: Where it goes, for who wants what came before Ctrl-C; null: a new list.
+        newcomers: As `run` has it.
     """
     batches = [] if into is None else into
-    run(collectors, batches.append, stop=threading.Event(), seconds=seconds, on_tick=progress, tick_s=0.25)
+    run(
+        collectors,
+        batches.append,
+        stop=threading.Event(),
+        seconds=seconds,
+        on_tick=progress,
+        tick_s=0.25,
+        newcomers=newcomers,
+    )
     return batches
 
 

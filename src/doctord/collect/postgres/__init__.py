@@ -42,18 +42,18 @@ class Search:
     def __init__(self) -> None:
         """Nothing is looked for yet."""
         self._known: set[tuple[int | None, str | None]] = set()
+        self._notices = Notices()
         self._asked = False
 
     def collectors(self) -> list[Collector]:
         """Collectors of the servers that were not known yet; at first, one that says so when there are none."""
-        first, notices = not self._asked, Notices()
+        first, self._asked = not self._asked, True
         found = [server for server in servers() if (server.port, server.socket_dir) not in self._known]
-        self._asked = True
-        self._known.update((server.port, server.socket_dir) for server in found)
-        if not found and not first:
-            return []
-        targets = [_target(server) for server in _reachable(found, notices)]
-        return _asking(targets, notices, are_found=True) if targets else [Unreached("postgresql", notices)]
+        reachable = _reachable(found, self._notices, is_first=first)
+        self._known.update((server.port, server.socket_dir) for server in reachable)
+        if reachable:
+            return _asking([_target(server) for server in reachable], self._notices, are_found=True)
+        return [Unreached("postgresql", self._notices)] if first else []
 
 
 def _asking(targets: "Sequence[Target]", notices: Notices, *, are_found: bool) -> list[Collector]:
@@ -70,15 +70,15 @@ def _asking(targets: "Sequence[Target]", notices: Notices, *, are_found: bool) -
     return asking
 
 
-def _reachable(found: Sequence[Server], notices: Notices) -> list[Server]:
-    """Those of the servers that can be reached; the others are noted."""
+def _reachable(found: Sequence[Server], notices: Notices, *, is_first: bool) -> list[Server]:
+    """Those of the servers that can be reached; the others are noted, and may be reached later: one may only start."""
     for server in found:
         if server.unreachable:
             subject = f"PostgreSQL on port {server.port}" if server.port else f"PostgreSQL process {server.pid}"
             notices.not_measured(
                 None, subject, server.unreachable, "name it with --dsn 'host=... port=...', or run inside"
             )
-    if not found:
+    if is_first and not found:
         hint = "if there is one, name it with --dsn 'host=... port=...'"
         notices.not_measured(None, "PostgreSQL", "no server was found on this host", hint)
     return [server for server in found if not server.unreachable]

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 PROC: Final = Path("/proc")
-# Its title since version 9.0: with cluster_name before it, and what it does behind it.
-_ARCHIVER: Final = re.compile(r"postgres: (?:.*: )?archiver(?!:)\b")
+# Its title since version 9.0: with cluster_name before it, and what it does behind it. A client may be called so too.
+_ARCHIVER: Final = re.compile(r"postgres: (?:.*: )?archiver(?: (?:archiving|last was|failed on) \S+)?$")
 # A shell, what it runs, and what that runs: `sh -c`, a pipe, rsync over ssh.
 _MOST_DEEP, _MOST_TOLD = 8, 4
 # Fields of /proc/PID/stat behind the name (proc(5), from field 3 on).
@@ -36,7 +36,8 @@ def running(server: int, proc: Path = PROC) -> ArchiveCommand | None:
     archiver = next((pid for pid in _children(server, proc) if _ARCHIVER.match(_title(pid, proc))), None)
     if archiver is None:
         return None
-    commands = _children(archiver, proc)
+    # One that has not become the command yet still has the archiver's title.
+    commands = [pid for pid in _children(archiver, proc) if not _ARCHIVER.match(_title(pid, proc))]
     ends = [end for command in commands for end in _ends(command, proc)] or [archiver]
     names = ["archiver" if end == archiver else _stat(end, proc)[0] for end in ends[:_MOST_TOLD]]
     where = "; ".join(_where(end, name, proc) for end, name in zip(ends, names, strict=False))

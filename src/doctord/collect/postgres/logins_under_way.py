@@ -33,6 +33,9 @@ _STARTED_AT: Final = 19  # field 22 of /proc/PID/stat, counted behind the name
 # Whom a server asks on behalf of a login, by the port that its socket is connected to.
 _SERVICES: Final = {53: "name server", 113: "ident server", 389: "LDAP server", 636: "LDAP server"}
 _SOCKET: Final = re.compile(r"socket:\[(\d+)\]")
+# A line of a table of sockets (proc_pid_net(5)): the other end, and behind what TCP tells of it user and inode.
+_PORTS: Final = "|".join(f"{port:04X}" for port in _SERVICES)
+_ASKING: Final = re.compile(rf"^ *\d+: \S+ (\w+):({_PORTS}) \S+ \S+ \S+ \S+ +(\d+) +\d+ +(\d+)", re.MULTILINE)
 _TABLES: Final = ("udp", "udp6", "tcp", "tcp6")
 _IPV4_DIGITS: Final = 8
 
@@ -44,6 +47,14 @@ class _Backend(NamedTuple):
     begun: int
     age_s: float
     phase: str
+
+
+class _Connection(NamedTuple):
+    """A socket that is connected to a service, and whose it is."""
+
+    service: str
+    user: int
+    inode: str
 
 
 class LoginsUnderWay:
@@ -64,9 +75,8 @@ class LoginsUnderWay:
         """Find out whether the server runs here, and whether its children are told."""
         self._forget()
         self._server = link.server_pid()
-        if self._server is not None and not self._children_file().exists():
-            why = "this kernel does not list a process' children"
-            link.notices.not_measured(link.db, "logins under way", why, "a kernel with CONFIG_PROC_CHILDREN")
+        if self._server is not None and (hindrance := self._hindrance()):
+            link.notices.not_measured(link.db, "logins under way", *hindrance)
             self._server = None
 
     def look(self, db: str) -> list[Batch]:
@@ -99,6 +109,19 @@ class LoginsUnderWay:
     def _children_file(self) -> Path:
         return self._proc / f"{self._server}/task/{self._server}/children"
 
+    def _hindrance(self) -> tuple[str, str] | None:
+        """Why the children cannot be read, and what would help; null where they can."""
+        try:
+            self._children_file().read_text()
+        except OSError:
+            if (self._proc / str(os.getpid()) / f"task/{os.getpid()}/children").exists():
+                return (
+                    "/proc hides the server's processes (hidepid)",
+                    "run as root, or mount /proc with gid= of our group",
+                )
+            return "this kernel does not list a process' children", "a kernel with CONFIG_PROC_CHILDREN"
+        return None
+
     def _under_way(self) -> Iterator[_Backend]:
         children = {int(pid) for pid in self._children_file().read_text().split()}
         own = (self._proc / str(self._server) / "cmdline").read_bytes()
@@ -122,20 +145,22 @@ class LoginsUnderWay:
         self._seen += len(backends)
         self._oldest_s = max([self._oldest_s, *(one.age_s for one in backends)])
         slow = {(one.pid, one.begun): one for one in backends if one.age_s >= SLOW_S}
-        for key, one in slow.items():
-            if key not in self._slow:
-                self._phases[one.phase] += 1
-                self._look_into(self._proc / str(one.pid))
+        new = [one for key, one in slow.items() if key not in self._slow]
+        asking = _asking(self._proc / str(self._server) / "net") if new else []
+        for one in new:
+            self._phases[one.phase] += 1
+            self._look_into(self._proc / str(one.pid), asking)
         self._slow = set(slow)
 
-    def _look_into(self, process: Path) -> None:
+    def _look_into(self, process: Path, asking: list[_Connection]) -> None:
         """Where in the kernel a slow one sleeps, and whom it asks, as far as that is granted."""
         with suppress(OSError):
             place = (process / "wchan").read_text().partition(".")[0]
             if place not in ("", "0"):
                 self._places[place] += 1
         with suppress(OSError):
-            self._asked.update(set(_asked(process)))
+            user, own = process.stat().st_uid, _sockets(process)
+            self._asked.update({it.service for it in asking if it.user == user and (own is None or it.inode in own)})
 
     def _told(self, db: str, seconds: float) -> list[Batch]:
         figures = Figures(db)
@@ -157,21 +182,18 @@ def _phase(title: bytes, of_postmaster: bytes) -> str | None:
     return found[1] if found else None
 
 
-def _asked(process: Path) -> Iterator[str]:
-    """Services that a process is connected to; of all processes of its user where its own files are not told."""
-    user, own = str(process.stat().st_uid), _sockets(process)
-    for table in _TABLES:
-        path = process / "net" / table
-        for line in path.read_text().splitlines()[1:] if path.exists() else ():
-            fields = line.split()
-            address, _, port = fields[2].rpartition(":")
-            service = _SERVICES.get(int(port, 16))
-            if service and fields[7] == user and (own is None or fields[9] in own):
-                yield f"{service} {_readable(address)}"
+def _asking(net: Path) -> list[_Connection]:
+    """All that are connected to a service; there may be tens of thousands of sockets, so they are read once a look."""
+    texts = (path.read_text() for table in _TABLES if (path := net / table).exists())
+    return [
+        _Connection(f"{_SERVICES[int(port, 16)]} {_readable(address)}", int(user), inode)
+        for text in texts
+        for address, port, user, inode in _ASKING.findall(text)
+    ]
 
 
 def _sockets(process: Path) -> set[str] | None:
-    """Inodes of the sockets that a process holds; null where that is not granted."""
+    """Inodes of the sockets that a process holds; null where that is not granted: then those of its user count."""
     found = set[str]()
     try:
         for entry in (process / "fd").iterdir():

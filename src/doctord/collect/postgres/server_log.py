@@ -56,7 +56,7 @@ class ServerLog:
     """Fills `event` with processes that crashed, and `statistic` with `log.errors`, `log.messages` and others of a log.
 
     What it grows by is told too: where the server writes several forms of its log, that of the one that is read.
-    In other languages than English, messages are known by their severities and SQLSTATEs alone.
+    In other languages than English, messages are known by their severities and SQLSTATEs, a few by their words.
     """
 
     def __init__(self, db: str) -> None:
@@ -69,7 +69,7 @@ class ServerLog:
         self._read_at = 0.0
 
     def find(self, link: Link) -> None:
-        """Open the log that the server writes now, at its end, where it is not open yet."""
+        """Open the log that the server writes now: at its end, or where the one ends that was read before."""
         pid = link.server_pid()
         if pid is None:
             link.notices.not_measured(self._db, _SUBJECT, "the server was not reached by its socket", _ELSEWHERE)
@@ -81,14 +81,21 @@ class ServerLog:
             status = Path(path).stat()
             if (status.st_dev, status.st_ino, form) == self._open:
                 return
-            self.close()
-            self._open = status.st_dev, status.st_ino, form
-            if stat.S_ISREG(status.st_mode):
-                self.begin(path, form)
+            if where["file"] is not None and self._tail is not None and form == self._form:
+                self._tail.follow(path)
             else:
-                link.notices.not_measured(self._db, _SUBJECT, "it goes to no file", "logging_collector = on")
+                self.close()
+                self._begin_or_say(path, form, status, link)
+            self._open = status.st_dev, status.st_ino, form
         except OSError as error:
+            self.close()  # another time it may be read
             link.notices.not_measured(self._db, _SUBJECT, f"it may not be read: {error.strerror}", _HINT)
+
+    def _begin_or_say(self, path: str, form: Form, status: os.stat_result, link: Link) -> None:
+        if stat.S_ISREG(status.st_mode):
+            self.begin(path, form)
+        else:
+            link.notices.not_measured(self._db, _SUBJECT, "it goes to no file", "logging_collector = on")
 
     def begin(self, path: str | Path, form: Form) -> None:
         """Read a log from its end on.

@@ -181,11 +181,14 @@ def test_a_slot_that_holds_wal_back(server: PostgresServer, link: Link) -> None:
 
 
 def test_an_archiver_that_fails_is_told_by_its_times() -> None:
+    def failed(found: list[Batch]) -> bool:
+        return "pg_stat_archiver.last_failed_s" in figures(found)
+
     settings = {"archive_mode": "on", "archive_command": "false"}
     with running_postgres(15, settings) as server, closing(link_to(server.dsn())) as link:
         link.open()
         server.execute("CREATE TABLE t (id int)", "SELECT pg_switch_wal()")
-        told = figures(settled(Archiver().read, link, lambda found: "pg_stat_archiver.last_failed_s" in figures(found)))
+        told = figures(settled(lambda link: Archiver().read(link), link, failed))
     assert told["pg_ls_archive_statusdir.ready"] >= 1
     assert told["pg_stat_archiver.last_failed_s"] < 60
     assert "pg_stat_archiver.last_archived_s" not in told
@@ -262,6 +265,21 @@ def test_indexes_are_told_once_with_their_columns_and_again_when_they_changed(se
     assert table["pg_index.valid_indexes"] == 3
     assert table["pg_class.reltuples"] == pytest.approx(10_000, rel=0.5)
     assert SECRET not in str(told)
+
+
+def test_indexes_without_a_scan_are_told_until_they_have_one(server: PostgresServer, link: Link) -> None:
+    name, entity = "pg_stat_user_indexes.scans_since_reset", "postgres.public.account_unused"
+    server.execute("CREATE INDEX account_unused ON account (balance)", "ANALYZE account")
+    try:
+        with closing(Relations()) as relations:
+            assert [figures(relations.read(link), entity)[name] for _ in range(2)] == [0, 0]
+            with server.connect() as client:
+                client.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+                client.execute("SELECT balance FROM account WHERE balance = -7")
+            settled(relations.read, link, lambda batches: figures(batches, entity).get(name, 0) > 0)
+            assert name not in figures(relations.read(link), entity)
+    finally:
+        server.execute("DROP INDEX account_unused")
 
 
 def test_a_table_that_somebody_locked_does_not_stop_the_reading(server: PostgresServer, link: Link) -> None:

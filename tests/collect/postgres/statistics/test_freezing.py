@@ -102,4 +102,6 @@ def test_databases_that_let_nobody_in_are_said_once(link: Link, monkeypatch: pyt
     Freezing().read(link)
     Freezing().read(link)
     events = rows_of("event", link.notices.batches())
-    assert [row["subject"] for row in events if "template0" in row["subject"]] == ["oldest relations of template0"]
+    [row] = [row for row in events if "template0" in row["subject"]]
+    assert row["subject"] == "oldest relations of template0"
+    assert row["hint"] == 'ALTER DATABASE "template0" ALLOW_CONNECTIONS true'

@@ -35,7 +35,7 @@ def test_what_is_set_for_roles_and_databases(server: PostgresServer) -> None:
     with closing(link_to(server.dsn("stranger"))) as link:
         link.open()
         settings = RoleSettings()
-        assert settings.read(link) == []
+        assert [(row["name"], row["value"]) for row in rows_of("setting", settings.read(link))] == [("reading", "0")]
         link.notices.batches()
         server.execute(*MADE)
         try:

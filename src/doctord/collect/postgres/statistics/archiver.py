@@ -55,15 +55,13 @@ class Archiver:
         times = link.query(_ARCHIVER)[0]
         archives = times.pop("archives")
         figures.gauges(times)
-        if archives and (_is_failing(times) or self._is_due(times)):
+        waits = _is_failing(times) or not _is_at_work(times)
+        if archives and waits and self._counted.due(time.monotonic()):
             told = self._waiting(link, figures, times)
         return [*figures.batches(), *told]
 
     def close(self) -> None:
         """There is nothing of its own."""
-
-    def _is_due(self, times: dict[str, Any]) -> bool:
-        return not _is_at_work(times) and self._counted.due(time.monotonic())
 
     def _waiting(self, link: Link, figures: Figures, times: dict[str, Any]) -> list[Batch]:
         try:

@@ -24,7 +24,7 @@ _TEMPORARY: Final = re.compile(r"^pg_(?:toast_)?temp_(\d+)$")
 
 _NOW: Final = "SELECT /* doctord */ pg_snapshot_xmax(pg_current_snapshot())::text::numeric AS xmax"
 _OLD: Final = """\
-SELECT /* doctord */ datname AS name, datallowconn AND has_database_privilege(oid, 'CONNECT') AS allowed
+SELECT /* doctord */ datname AS name, datallowconn AS lets_in, has_database_privilege(oid, 'CONNECT') AS allowed
 FROM pg_database WHERE age(datfrozenxid) >= %s OR mxid_age(datminmxid) >= %s
 ORDER BY greatest(age(datfrozenxid), mxid_age(datminmxid)) DESC LIMIT 3
 """
@@ -80,10 +80,10 @@ class Freezing:
                 figures.rate(name, per_s, increase.interval_s)
         kinds: dict[str, str] = {}
         for database in link.query(_OLD, (OLD, OLD)):
-            if database["allowed"]:
+            if database["lets_in"] and database["allowed"]:
                 kinds |= _of_database(database["name"], link, figures)
             else:
-                _note_denied(database["name"], link)
+                _note_denied(database, link)
         changed = {name: what for name, what in kinds.items() if self._told.get(name) != what}
         self._told |= changed
         common = {"ts": now_us(), "host": os.uname().nodename, "component": COMPONENT, "db": link.db}
@@ -172,7 +172,10 @@ def numbered(listed: list[int], known: dict[int, int]) -> dict[int, int]:
     return dict(sorted(found.items()))
 
 
-def _note_denied(name: str, link: Link) -> None:
-    hint = f'GRANT CONNECT ON DATABASE "{name}" TO the role that doctord connects as'
+def _note_denied(database: dict[str, Any], link: Link) -> None:
+    name = database["name"]
+    hint = f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true'
+    if database["lets_in"]:
+        hint = f'GRANT CONNECT ON DATABASE "{name}" TO the role that doctord connects as'
     why = "no connection to it is allowed"
     link.notices.not_measured(link.db, f"oldest relations of {name}", why, hint)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
-from doctord.dataset.role_settings import COMPONENT, Scope, kept
+from doctord.dataset.role_settings import COMPONENT, READING, Scope, kept
 from doctord.dataset.rows import now_us, rows
 
 # The catalogue is readable by everybody, and small. What is left of a role that is being dropped is nobody's.
@@ -38,12 +38,14 @@ class RoleSettings:
         self._known: dict[str, dict[str, Any]] | None = None
 
     def read(self, link: Link) -> list[Batch]:
-        """All of them the first time, later those that changed, without a value those that are gone."""
+        """All and their number the first time, later those that changed, without a value those that are gone."""
         now = {row["name"]: row for row in map(_shown, link.query(_ROLE_SETTINGS))}
         before = self._known or {}
         gone = {name: {"name": name, "value": None, "unit": None} for name in before if name not in now}
         changed = {name: row for name, row in now.items() if row != before.get(name)} | gone
-        if self._known is not None:
+        if self._known is None:
+            changed[READING] = {"name": READING, "value": str(len(now)), "unit": None}
+        else:
             for name, row in changed.items():
                 was = before.get(name, {}).get("value") or "not set"
                 link.notices.happened("settings change", link.db, name, f"was {was}, is {row['value'] or 'not set'}")

@@ -13,6 +13,7 @@ from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.words import shortened
 
 KILLS = ("oom kill", "oom kill in control group")
+ROOT_GROUP = "/"
 FAILING = ("I/O error", "device reset", "read-only")
 # Floppies of virtual machines that have none, optical drives, what is plugged in: nothing of a database is there.
 BESIDE = r"^((fd|sr|scd)\d|usb)"
@@ -84,8 +85,20 @@ def _in_other_groups(case: Case, killed: pl.DataFrame) -> list[Evidence]:
 
 
 def _is_of(unit: str | None, group: str) -> bool:
-    """Whether a process of a unit, container (`container 4f1c0a2b3c4d`) or group may be of a control group."""
-    return unit is not None and unit.removeprefix("container ") in group
+    """Whether a process of a unit, container (`container 4f1c0a2b3c4d`) or group may be of a control group.
+
+    >>> _is_of("app.service", "/system.slice/app.service/x"), _is_of("app.service", "/system.slice/my-app.service")
+    (True, False)
+    >>> _is_of("/a", "/a/b"), _is_of("/a/b", "/a"), _is_of("/a", "/ab"), _is_of("/a", "/"), _is_of(None, "/")
+    (True, True, False, False, True)
+    """
+    if unit is None:
+        return group == ROOT_GROUP
+    if unit.startswith("/"):
+        return f"{group}/".startswith(f"{unit}/") or f"{unit}/".startswith(f"{group}/")
+    number = unit.removeprefix("container ")
+    parts = group.split("/")
+    return unit in parts or (number != unit and any(part.rpartition("-")[2].startswith(number) for part in parts))
 
 
 def _older(case: Case, killed: pl.DataFrame) -> list[Evidence]:

@@ -6,10 +6,11 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from doctord.analyse.sql.role_settings import role_settings
 from doctord.analyse.sql.statements import Statement
 from doctord.analyse.storage.device_paths import device_paths
 from doctord.analyse.storage.filesystems import left_bytes
-from doctord.dataset.role_settings import COMPONENT, Scope, scope_of
+from doctord.dataset.role_settings import Scope
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.failures import COMMITS, MESSAGES, ROLLBACKS
@@ -252,12 +253,10 @@ def _is_small(value: str | None) -> bool:
 
 def _of_roles(case: Case, db: str) -> dict[tuple[str | None, str | None], dict[str, str]]:
     """Settings of roles and databases, by role and database; null: every one."""
-    rows = case.dataset.frame("setting").filter((pl.col("component") == COMPONENT) & (pl.col("db") == db))
-    last = rows.group_by("name", maintain_order=True).last().drop_nulls("value")
     found: dict[tuple[str | None, str | None], dict[str, str]] = {}
-    for name, value in last.select("name", "value").iter_rows():
-        if scope := scope_of(name):
-            found.setdefault((scope.role, scope.database), {})[scope.name] = value
+    for one in role_settings(case.dataset):
+        if one.db == db:
+            found.setdefault((one.scope.role, one.scope.database), {})[one.scope.name] = one.value
     return found
 
 

@@ -7,7 +7,9 @@ from contextlib import closing
 import pytest
 
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.figures import Figures
 from doctord.collect.postgres.statistics.objects.dependencies import Dependencies
+from doctord.collect.postgres.statistics.objects.gin import pending
 from doctord.collect.postgres.statistics.objects.relations import Relations
 from postgres_samples import figures, link_to, rows_of
 from servers import PostgresServer
@@ -190,6 +192,46 @@ def test_expressions_of_indexes_and_pending_lists(server: PostgresServer, shop: 
     assert "secret'" not in indexes["secret"]
     assert figures(batches, "shop.public.listed")["pg_index.gin_pending_pages"] > 5
     assert figures(batches, "shop.public.at_once")["pg_index.gin_pending_pages"] == 0
+
+
+def test_pending_lists_are_asked_of_gin_indexes_alone_whatever_the_plan(
+    server: PostgresServer, shop: str, link: Link
+) -> None:
+    server.execute(
+        "CREATE EXTENSION pgstattuple",
+        "CREATE TABLE notes (id int PRIMARY KEY, words tsvector)",
+        "CREATE INDEX listed ON notes USING gin (words)",
+        dbname=shop,
+    )
+    indexes = link.query("SELECT indexrelid AS relid FROM pg_index WHERE indrelid = 'public.notes'::regclass")
+    for forbidden in ("hashjoin", "nestloop", "mergejoin"):
+        link.query(f"SELECT set_config('enable_{forbidden}', 'off', false)")
+        for asked in (indexes, indexes[:1], indexes[1:]):
+            told = Figures(link.db)
+            pending(link, asked, told)
+        link.query(f"SELECT set_config('enable_{forbidden}', 'on', false)")
+    assert figures(told.batches(), "shop.public.listed")["pg_index.gin_pending_pages"] == 0
+    assert link.notices.batches() == []
+
+
+def test_an_index_that_cannot_be_looked_into_costs_nothing_else(server: PostgresServer, shop: str, link: Link) -> None:
+    server.execute(
+        "CREATE FUNCTION pgstatginindex(regclass, OUT pending_pages int) LANGUAGE plpgsql AS $$ "
+        "BEGIN RAISE 'could not open relation'; END $$",
+        "CREATE EXTENSION pg_trgm",
+        "ALTER EXTENSION pg_trgm ADD FUNCTION pgstatginindex(regclass)",
+        "UPDATE pg_extension SET extname = 'pgstattuple' WHERE extname = 'pg_trgm'",
+        "CREATE TABLE notes (id int PRIMARY KEY, words tsvector)",
+        "CREATE INDEX listed ON notes USING gin (words)",
+        "INSERT INTO notes SELECT n, '' FROM generate_series(1, 3000) AS n",
+        "ANALYZE notes",
+        dbname=shop,
+    )
+    with closing(Relations()) as relations:
+        batches = relations.read(link)
+    assert {row["name"] for row in rows_of("space", batches)} >= {"public.notes", "public.listed"}
+    [event] = rows_of("event", link.notices.batches())
+    assert event["subject"] == "pending lists of shop"
 
 
 def test_foreign_tables_and_their_servers(server: PostgresServer, shop: str, link: Link) -> None:

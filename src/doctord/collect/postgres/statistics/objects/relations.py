@@ -103,6 +103,7 @@ class Relations:
         self._known_indexes: dict[str, IndexColumns] = {}
         self._partitions: dict[str, Partitions] = {}
         self._functions: dict[str, Functions] = {}
+        self._unscanned: dict[str, set[int]] = {}
         self._tablespaces = Tablespaces()
 
     def read(self, link: Link) -> list[Batch]:
@@ -143,9 +144,14 @@ class Relations:
     def _indexes(self, link: Link, indexes: list[dict[str, Any]]) -> list[Batch]:
         figures = Figures(link.db)
         found = _matter(indexes, link, self._grown("indexes", indexes, link), figures)
+        unscanned = self._unscanned.setdefault(link.database, set())
         for index in found:
-            name = f"{link.database}.{index['relation']}"
-            figures.gauge("pg_stat_user_indexes.scans_since_reset", index["optional_scans"], "count", name)
+            # It is asked of those without a scan alone: of others, once that they are none of these any more.
+            if index["optional_scans"] == 0 or index["relid"] in unscanned:
+                name = f"{link.database}.{index['relation']}"
+                figures.gauge("pg_stat_user_indexes.scans_since_reset", index["optional_scans"], "count", name)
+        unscanned.difference_update(index["relid"] for index in found)
+        unscanned.update(index["relid"] for index in found if index["optional_scans"] == 0)
         pending(link, found, figures)
         return figures.batches() + _space("index", found, link)
 
