@@ -12,7 +12,8 @@ from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Cas
 MOST_IDLE_PCT: Final = 50.0
 # Sessions that want a CPU at the same time, for each CPU: half of them then wait for the other half.
 CROWDED: Final = 2.0
-WANTING: Final = ("cpu", "run queue")
+QUEUED: Final = "run queue"
+WANTING: Final = ("cpu", QUEUED)
 # A neighbour that comes every now and then: more than half of the waiting is while it is there, and half a session
 # stands still then, as what lasts for moments alone has to be felt the more.
 MOST_WAITED: Final = 0.5
@@ -62,9 +63,10 @@ def is_starved(case: Case) -> bool:
     """Whether no CPU is left and the time model shows it.
 
     Where the kernel's count of the sessions is not known, a session that was woken and waits for a CPU is seldom
-    sampled as active: so the processes' own waiting may say what is enough.
+    sampled as active: so the processes' own waiting may say what is enough. A single session in the queue may hold the
+    row that all others wait for: what they wait behind it counts as well.
     """
-    share = case.time.share(*RUN_QUEUE)
+    share = case.time.share(*RUN_QUEUE) + case.roots.behind((QUEUED,))
     felt = case.worth_saying(share) or (waiting(case) or 0.0) >= WORTH_SAYING_SESSIONS
     return (is_full(case) or is_crowded(case)) and share >= WORTH_SAYING_SHARE and felt
 
