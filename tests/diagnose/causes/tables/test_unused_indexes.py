@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.causes.statements.test_indexes import BUSY
+from diagnose.causes.tables.test_indexes import BUSY
 from diagnose.hosts import DB, START, host
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
