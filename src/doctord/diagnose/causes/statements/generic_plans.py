@@ -10,7 +10,7 @@ from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.scans import AGGREGATES, per_call, scans
-from doctord.diagnose.common.slowed import FELT_MS, is_slowed
+from doctord.diagnose.common.slowed import FELT_MS, is_slowed, works
 from doctord.diagnose.common.worse_settings import ON_TABLES, PARAMETER
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
@@ -24,8 +24,6 @@ FEW_ROWS: Final = 100.0
 BLOCKS_PER_ROW: Final = 50.0
 # A worker is started for a plan that is thought dear (parallel_setup_cost is 1000): one sample may be of a rare value.
 LEAST_WORKERS: Final = 3
-OWN_WORK: Final = ("CPU", "Scheduler", "User I/O")
-HALF: Final = 0.5
 MOST_TOLD: Final = 3
 
 
@@ -59,9 +57,8 @@ def generic_plan_forced(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, plan_cache_mode, PREPARE (Notes), "Plan Caching" in PL/pgSQL, EXPLAIN
         (GENERIC_PLAN, from version 16 on), pg_prepared_statements.
     """
-    told = [
-        one for one in case.statements if of_server(case.dataset, MODE, one.db) == FORCED and _may_suffer(case, one)
-    ]
+    forced = {db for db in case.dbs if of_server(case.dataset, MODE, db) == FORCED}
+    told = [one for one in case.statements if one.db in forced and _may_suffer(case, one)] if forced else []
     named = {(scan.statement.db, scan.statement.statement_id) for scan in scans(case)} if told else set()
     slow = [one for one in told if (one.db, one.statement_id) not in named]
     for one in sorted(slow, key=lambda one: -len(_signs(case, one)))[:MOST_TOLD]:
@@ -86,16 +83,9 @@ def _may_suffer(case: Case, one: Statement) -> bool:
     text = one.text or ""
     is_planned = ON_TABLES.search(text) is not None and PARAMETER.search(text) is not None
     is_few = one.rows_per_call is not None and one.rows_per_call <= FEW_ROWS
-    if not is_planned or not is_few or not is_slowed(one, 1.0) or not _works(case, one):
+    if not is_planned or not is_few or not is_slowed(one, 1.0) or not works(case, one):
         return False
     return case.setting_for(MODE, one.db, one.statement_id) == FORCED
-
-
-def _works(case: Case, one: Statement) -> bool:
-    """Whether it works for most of its time: what waits for a lock is slow for another reason."""
-    own = case.active.filter((pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id))
-    working_s = float(own.filter(pl.col("wait_class").is_in(OWN_WORK))["interval_s"].sum())
-    return working_s >= HALF * float(own["interval_s"].sum())
 
 
 def _signs(case: Case, one: Statement) -> list[Evidence]:
