@@ -57,8 +57,10 @@ def indexes_unused(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, "Examining Index Usage", "Heap-Only Tuples (HOT)", "Populating a Database: Remove
         Indexes", pg_stat_all_indexes, DROP INDEX; D. Shasha, P. Bonnet, "Database Tuning", 2003, ch. 3.
     """
+    writing: dict[tuple[str | None, str], list[Statement]] = {}
     for unused in unused_indexes(case.dataset):
-        writers = [one for one in case.statements if _writes(one, unused)]
+        writing = writing or _writing(case)
+        writers = writing.get((unused.db, bare(unused.table)), [])
         looked_at = sum(one.gets_per_s or 0.0 for one in writers)
         part = min(unused.blocks_per_s / looked_at, 1.0) if looked_at else 0.0
         share = part * sum(one.share for one in writers)
@@ -67,10 +69,13 @@ def indexes_unused(case: Case) -> Iterator[Claim]:
             yield _claim(case, unused, writers[0], part, share, slowed=slowed)
 
 
-def _writes(statement: Statement, unused: Unused) -> bool:
-    """Whether it writes to the table, and its blocks were counted."""
-    named = (one.table == bare(unused.table) for one in writes(statement.text or ""))
-    return statement.db == unused.db and bool(statement.gets_per_s) and any(named)
+def _writing(case: Case) -> dict[tuple[str | None, str], list[Statement]]:
+    """The statements that write to a table, and of which the blocks were counted, by server and table."""
+    found: dict[tuple[str | None, str], list[Statement]] = {}
+    for one in (one for one in case.statements if one.gets_per_s):
+        for table in dict.fromkeys(write.table for write in writes(one.text or "")):
+            found.setdefault((one.db, table), []).append(one)
+    return found
 
 
 def _claim(case: Case, unused: Unused, writer: Statement, part: float, share: float, *, slowed: bool) -> Claim:
