@@ -97,10 +97,11 @@ def test_an_index_that_was_dropped_meanwhile_is_no_cost_any_more() -> None:
         (index("m1", 3, 8000.0) | READ, INSERT),
         (index("m1", 0, 500.0) | READ, INSERT),
         (index("m1", 0, 0.0) | READ, INSERT),
+        (index("m1", 0, 40_000.0) | READ, INSERT),
         (index("m1", 0, 8000.0) | READ, INSERT | {"text": "SELECT * FROM readings WHERE id = $1"}),
         (index("m1", 0, 8000.0) | READ, INSERT | {"elapsed_s_per_s": 0.01}),
     ],
-    ids=["scanned once", "a small part", "not written to", "no write", "no time"],
+    ids=["scanned once", "a small part", "not written to", "vacuumed", "no write", "no time"],
 )
 def test_it_is_nothing(figures: Figures, statement: dict[str, Any]) -> None:
     assert found(figures, statement) is None

@@ -16,6 +16,8 @@ from doctord.diagnose.words import shortened
 
 # Of what the writes look at: a smaller part is not felt if it is gone.
 LEAST_PART: Final = 0.25
+# Blocks of indexes and of statements are not read at the same moments.
+MOST_PART: Final = 1.25
 MOST_NAMED: Final = 4
 # What is done each night was seen once; in less time nobody can tell a report's index from one that is of no use.
 LONG_S: Final = 86_400.0
@@ -48,6 +50,7 @@ def indexes_unused(case: Case) -> Iterator[Claim]:
     Speaks against it: a table that nobody reads meanwhile: it may be being loaded, and its indexes be for later;
         statistics of less than a day: a crash empties them too. What keeps a constraint (unique, exclusion, replica
         identity), serves a foreign key or is being built is never counted; a partition's index has the scans of all.
+        While a vacuum goes through them nothing is said.
     Remedy: Look on each standby as well: it counts its own scans; whether the index is new, and whether a report of the
         month's end needs it. An index of an expression also gives the planner its statistics. Then keep its definition
         (pg_get_indexdef), and DROP INDEX CONCURRENTLY, one at a time; of a partitioned table the parent's, which
@@ -62,7 +65,9 @@ def indexes_unused(case: Case) -> Iterator[Claim]:
         writing = writing or _writing(case)
         writers = writing.get((unused.db, bare(unused.table)), [])
         looked_at = sum(one.gets_per_s or 0.0 for one in writers)
-        part = min(unused.blocks_per_s / looked_at, 1.0) if looked_at else 0.0
+        if not looked_at or unused.blocks_per_s > MOST_PART * looked_at:
+            continue  # somebody else goes through them as well, such as a vacuum: what is the writes' is not known
+        part = min(unused.blocks_per_s / looked_at, 1.0)
         share = part * sum(one.share for one in writers)
         slowed = any(is_slowed(one, part) for one in writers)
         if part >= LEAST_PART and (slowed or case.worth_saying(share)):
