@@ -12,8 +12,7 @@ from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Cas
 MOST_IDLE_PCT: Final = 50.0
 # Sessions that want a CPU at the same time, for each CPU: half of them then wait for the other half.
 CROWDED: Final = 2.0
-QUEUED: Final = "run queue"
-WANTING: Final = ("cpu", QUEUED)
+WANTING: Final = ("cpu", "run queue")
 # A neighbour that comes every now and then: more than half of the waiting is while it is there, and half a session
 # stands still then, as what lasts for moments alone has to be felt the more.
 MOST_WAITED: Final = 0.5
@@ -63,12 +62,13 @@ def is_starved(case: Case) -> bool:
     """Whether no CPU is left and the time model shows it.
 
     Where the kernel's count of the sessions is not known, a session that was woken and waits for a CPU is seldom
-    sampled as active: so the processes' own waiting may say what is enough. A single session in the queue may hold the
-    row that all others wait for: what they wait behind it counts as well.
+    sampled as active: so the processes' own waiting may say what is enough. Sessions in a line for a lock want no CPU,
+    however many they are.
     """
-    share = case.time.share(*RUN_QUEUE) + case.roots.behind((QUEUED,))
-    felt = case.worth_saying(share) or (waiting(case) or 0.0) >= WORTH_SAYING_SESSIONS
-    return (is_full(case) or is_crowded(case)) and share >= WORTH_SAYING_SHARE and felt
+    share = case.time.share(*RUN_QUEUE)
+    sessions = max(share * case.time.seconds_per_second, waiting(case) or 0.0)
+    felt = case.beside_locks(share) >= WORTH_SAYING_SHARE and sessions >= WORTH_SAYING_SESSIONS
+    return (is_full(case) or is_crowded(case)) and felt
 
 
 def starving_moments(case: Case) -> FullMoments | None:
