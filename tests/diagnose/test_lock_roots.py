@@ -89,6 +89,36 @@ def test_full_cpus_are_behind_the_rows_whose_holder_wants_one() -> None:
     assert "behind sessions that want a CPU" in figures(findings["cpu_saturated"])
 
 
+def test_who_takes_the_cpu_of_the_one_that_holds_the_row_is_behind_all_that_wait_for_it() -> None:
+    hogs = [{"command": "sha256sum", "user": "root", "usr_pct": 24.0, "run_wait_pct": 75.0} for _ in range(8)]
+    full = {
+        "cpu": {"idle_pct": 0.5, "wait_io_pct": 0.0, "usr_pct": 98.0, "pressure_some_pct": 90.0, "run_queue": 9.0},
+        "backend": {"usr_pct": 7.0, "sys_pct": 1.0, "run_wait_pct": 75.0},
+        "time": {("CPU", "CPU"): 0.8},
+    }
+    findings = found(convoy(root("CPU", "CPU", pid=1000), waiters=80, backends=1, other_processes=hogs, **full))
+    assert next(iter(findings)) == "cpu_other_processes"
+    assert findings["row_locks"].explained_by == "cpu_other_processes"
+    assert (findings["cpu_other_processes"].impact.share or 0.0) > 0.5
+    room = found(convoy(root("CPU", "CPU", pid=1000), waiters=80, backends=1, **full | {"cpu": {}}))
+    assert list(room) == ["row_locks"]
+
+
+def test_who_stands_in_a_line_for_a_row_wants_no_cpu() -> None:
+    """As seen in the lab: eight checksums beside a convoy, in which holders are idle between their statements."""
+    hogs = [{"command": "sha256sum", "user": "root", "usr_pct": 14.0, "run_wait_pct": 86.0} for _ in range(8)]
+    full = {
+        "cpu": {"idle_pct": 0.0, "wait_io_pct": 0.0, "usr_pct": 98.0, "pressure_some_pct": 99.0, "run_queue": 13.0},
+        "backend": {"usr_pct": 17.0, "sys_pct": 1.0, "run_wait_pct": 29.0},
+        "time": {("CPU", "CPU"): 1.8},
+    }
+    idle = root("Idle", "ClientRead", state="idle in transaction", transaction_s=0.3, in_state_s=0.01)
+    findings = found(convoy(idle, waiters=30, other_processes=hogs, **full))
+    assert findings["row_locks"].severity == "critical"
+    assert findings["cpu_other_processes"].severity == "warning"
+    assert (findings["cpu_other_processes"].impact.share or 1.0) < 0.1
+
+
 def test_what_hardly_anybody_is_behind_explains_nothing() -> None:
     other = [root("Commit", "SyncRep", sid=7500), WAITER | {"sid": 7501, "blocker_sid": 7500}]
     findings = found(convoy(root("CPU", "CPU"), *other, waiters=12))

@@ -217,6 +217,7 @@ FAULTS: list[tuple[str, dict[str, object], dict[str, Any], Severity, str]] = [
     ("random_page_cost_of_disks", {"random_page_cost": 4}, load(waits={"DataFileRead": 1}, setting=[SOLID]), NOTE,
      "100 %"),
     ("plan_methods_forbidden", {"enable_seqscan": "off"}, load(), NOTE, CANNOT_JUDGE),
+    ("generic_plans_forced", {"plan_cache_mode": "force_generic_plan"}, load(), NOTE, CANNOT_JUDGE),
     ("io_uring_forbidden", {"io_method": "io_uring", **EIGHTEEN}, load(setting=kernel(kernel__io_uring_disabled=2)),
      ERROR,
      "does not start"),

@@ -261,6 +261,14 @@ class Case:
         """
         return share >= WORTH_SAYING_SHARE and share * self.time.seconds_per_second >= WORTH_SAYING_SESSIONS
 
+    def beside_locks(self, share: float) -> float:
+        """A share (0 to 1) of all time as one of the time in which nobody waits for a lock.
+
+        A line of fifty sessions for one row makes all else look small that whoever is not in it waits for.
+        """
+        rest = 1 - self.time.kind_share(*locks.LOCKS)
+        return min(share / rest, 1.0) if rest > 0 else share
+
     def worth_with_locks(self, share: float, *kinds: str) -> bool:
         """Whether a share of the time is worth a finding together with what waits for locks behind these kinds of wait.
 

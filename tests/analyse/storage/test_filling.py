@@ -30,6 +30,12 @@ def test_the_rate_of_all_looks_together() -> None:
     assert one.seconds == pytest.approx(40.0)
 
 
+def test_what_was_given_back_before_does_not_stop_it() -> None:
+    (one,) = filling(looks(700, 650, 900, 900, 600, 300, 100))
+    assert (one.looks, one.over_s, one.left_bytes) == (4, 15.0, 100 * MIB)
+    assert one.per_s == pytest.approx(800 / 15 * MIB)
+
+
 @pytest.mark.parametrize(
     "left_mib", [(300, 200), (300, 250, 260, 200), (300, 250, 250, 200), (200, 250, 300), (300,)],
     ids=["two looks", "something was given back", "it paused", "it empties", "one look"],

@@ -1,6 +1,7 @@
 """Control groups: how near the database's groups are to the limits that were set for them."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 
 import polars as pl
@@ -37,7 +38,11 @@ class CpuGroup:
 
 @dataclass(frozen=True, slots=True)
 class MemoryGroup:
-    """A group's memory, in the names of component `cgroup`; what was not measured is null."""
+    """A group's memory, in the names of component `cgroup`; what was not measured is null.
+
+    `kills` are the processes that the kernel killed in it, over the time for which that was counted. `is_above` says
+    that it holds another group that is told of: of version 2 it counts the kills of all groups below it, whosever.
+    """
 
     path: str
     limit_bytes: float | None
@@ -46,6 +51,8 @@ class MemoryGroup:
     refaults_per_s: float | None
     oom_kills_per_s: float | None
     pressure_some_pct: float | None
+    kills: float | None = None
+    is_above: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +109,17 @@ def _io_limit(dataset: Dataset, limit: Statistic, rate_name: str, direction: str
 
 def memory_groups(dataset: Dataset) -> list[MemoryGroup]:
     """The groups with figures of memory, in the order of their paths."""
-    return [MemoryGroup(path, **means) for path, means in _means(dataset, MemoryGroup, "memory")]
+    told = _means(dataset, MemoryGroup, "memory", besides=("kills", "is_above"))
+    kills = {one.entity or "": one.mean * one.seconds for one in figures(dataset, "memory.oom_kills_per_s")}
+    paths = [path for path, _ in told]
+    return [
+        MemoryGroup(path, **means, kills=kills.get(path), is_above=any(_is_below(other, path) for other in paths))
+        for path, means in told
+    ]
+
+
+def _is_below(path: str, above: str) -> bool:
+    return path != above and path.startswith(f"{above.rstrip('/')}/")
 
 
 def in_group(path: str) -> pl.Expr:
@@ -122,9 +139,11 @@ def cpu_groups(dataset: Dataset) -> list[CpuGroup]:
     return [CpuGroup(path, **means) for path, means in _means(dataset, CpuGroup, "cpu")]
 
 
-def _means(dataset: Dataset, kind: type, resource: str) -> list[tuple[str, dict[str, float | None]]]:
+def _means(
+    dataset: Dataset, kind: type, resource: str, besides: Collection[str] = ()
+) -> list[tuple[str, dict[str, float | None]]]:
     """By path, the mean of each figure that `kind` has a field for; null where it was not measured."""
-    names = [field.name for field in fields(kind) if field.name != "path"]
+    names = [field.name for field in fields(kind) if field.name not in ("path", *besides)]
     found = {name: {item.entity or "": item.mean for item in figures(dataset, f"{resource}.{name}")} for name in names}
     paths = sorted({path for means in found.values() for path in means})
     return [(path, {name: found[name].get(path) for name in names}) for path in paths]

@@ -12,6 +12,7 @@ from doctord.dataset.dataset import Dataset
 
 SCANS: Final = "pg_stat_user_indexes.scans_since_reset"
 BLOCKS: Final = ("pg_statio_user_indexes.idx_blks_hit", "pg_statio_user_indexes.idx_blks_read")
+AGE: Final = "pg_stat_database.stats_age_s"
 TABLE_SCANS: Final = ("pg_stat_user_tables.idx_scan", "pg_stat_user_tables.seq_scan")
 
 
@@ -20,7 +21,8 @@ class Unused:
     """The indexes of one table (`database.schema.table`) that were not scanned since the statistics were reset.
 
     None of them is needed by a constraint. `blocks_per_s` are the blocks of them that writes look at; `is_read` says
-    whether the table itself was read meanwhile, by other ways.
+    whether the table itself was read meanwhile, by other ways; `counted_s` for how long scans were counted, null where
+    that is not told.
     """
 
     db: str | None
@@ -28,6 +30,7 @@ class Unused:
     names: tuple[str, ...]
     blocks_per_s: float
     is_read: bool
+    counted_s: float | None
 
 
 def unused_indexes(dataset: Dataset) -> Iterator[Unused]:
@@ -40,15 +43,20 @@ def unused_indexes(dataset: Dataset) -> Iterator[Unused]:
         if key in never and blocks.get(key):
             tables.setdefault((db, table), {})[name] = blocks[key]
     read = _sums(dataset, *TABLE_SCANS)
+    ages = {(one.db, one.entity): one.last for one in figures(dataset, AGE)}
     for (db, table), costs in sorted(tables.items(), key=lambda one: (-sum(one[1].values()), one[0][1])):
         dearest = sorted(costs, key=lambda name: (-costs[name], name))
-        yield Unused(db, table, tuple(dearest), sum(costs.values()), is_read=bool(read.get((db, table))))
+        yield Unused(
+            db, table, tuple(dearest), sum(costs.values()),
+            is_read=bool(read.get((db, table))), counted_s=ages.get((db, table.partition(".")[0])),
+        )  # fmt: skip
 
 
 def _owners(dataset: Dataset) -> Iterator[tuple[str | None, str, str]]:
-    """Server, table (`database.schema.table`) and name of each index that is told of."""
-    rows = dataset.frame("setting").filter((pl.col("component") == COMPONENT) & pl.col("value").is_not_null())
-    for db, named in rows.select("db", "name").unique(maintain_order=True).iter_rows():
+    """Server, table (`database.schema.table`) and name of each index that is still there when it is told of last."""
+    rows = dataset.frame("setting").filter(pl.col("component") == COMPONENT).sort("ts", maintain_order=True)
+    last = rows.unique(["db", "name"], keep="last", maintain_order=True).filter(pl.col("value").is_not_null())
+    for db, named in last.select("db", "name").iter_rows():
         table, _, name = named.rpartition(" ")
         yield db, table, name
 

@@ -1,5 +1,6 @@
 """File systems that become fuller while one looks, and when they would be full at that rate."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,9 +15,9 @@ LEAST_LOOKS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """A file system of which less was left at each look: what is left, bytes that go a second, over how many seconds.
+    """A file system of which less is left at each of the last looks: how much, bytes that go a second, for how long.
 
-    `looks` is how often it was looked at.
+    `over_s` is since when that is so, and `looks` how many looks that are.
     """
 
     mount: str | None
@@ -33,24 +34,30 @@ class Filling:
 
 
 def filling(dataset: Dataset) -> list[Filling]:
-    """File systems of which less was left at each look than at the one before, the one that is full first at first."""
+    """File systems of which less is left at each of the last looks (three at least), the first to be full at first.
+
+    What was given back before (a log that was archived, files of a sort) does not stop what comes after it.
+    """
     looks = (
         dataset.frame("filesystem")
         .with_columns(AVAILABLE_BYTES.alias("left_bytes"))
         .filter(pl.col("left_bytes").is_not_null())
         .sort("ts", maintain_order=True)
     )
-    seen = looks.group_by("host", "mount", "device", maintain_order=True).agg(
-        pl.col("left_bytes").last(),
-        (pl.col("left_bytes").first() - pl.col("left_bytes").last()).alias("gone"),
-        (pl.col("ts").last() - pl.col("ts").first()).dt.total_microseconds().truediv(1e6).alias("over_s"),
-        (pl.col("left_bytes").diff() < 0).sum().alias("fell"),
-        pl.len().alias("looks"),
-    )
-    fell = seen.filter((pl.col("looks") >= LEAST_LOOKS) & (pl.col("fell") == pl.col("looks") - 1))
-    found = [
-        Filling(mount, device, left, gone / over_s, over_s, looks)
-        for _, mount, device, left, gone, over_s, _, looks in fell.iter_rows()
-        if over_s > 0
-    ]
+    found = []
+    for (_, mount, device), rows in looks.group_by("host", "mount", "device", maintain_order=True):
+        left, times = rows["left_bytes"].to_list(), rows["ts"].to_list()
+        first = _falls_since(left)
+        over_s = (times[-1] - times[first]).total_seconds()
+        if len(left) - first >= LEAST_LOOKS and over_s > 0:
+            per_s = (left[first] - left[-1]) / over_s
+            found.append(Filling(mount, device, left[-1], per_s, over_s, len(left) - first))
     return sorted(found, key=lambda one: one.seconds)
+
+
+def _falls_since(left: Sequence[float]) -> int:
+    """The place from which on each is less than the one before."""
+    first = len(left) - 1
+    while first > 0 and left[first] < left[first - 1]:
+        first -= 1
+    return first

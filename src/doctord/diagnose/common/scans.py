@@ -20,7 +20,7 @@ from doctord.diagnose.words import shortened
 SELECTIVE: Final = 0.01
 # autovacuum_analyze_scale_factor: from a tenth of the rows changed on the server itself thinks of new statistics.
 CHANGED_SHARE: Final = 0.1
-# A row that a scan reads takes 0.1 to 0.5 us, several times as long where CPUs are short; joining takes the rest.
+# A row that a scan reads takes 0.1 to 0.5 us of CPU, several times as much with many columns; joining takes the rest.
 MOST_US_A_ROW: Final = 5.0
 VALUES: Final = re.compile(r"^\s*insert\b(?:(?!\bselect\b).)*$", re.IGNORECASE | re.DOTALL)
 AGGREGATES: Final = re.compile(r"\b(count|sum|avg|min|max)\s*\(", re.IGNORECASE)
@@ -79,14 +79,6 @@ class Scan:
         return is_slowed(self.statement, _part(self))
 
     @property
-    def is_little_of_a_join(self) -> bool:
-        """Whether it takes no part worth mention of a statement that joins: what is joined is found in memory."""
-        one = self.statement
-        if one.elapsed_ms is None or not one.calls_per_s or one.read_blocks_per_s or len(tables_of(one.text or "")) < 2:
-            return False
-        return one.elapsed_ms * one.calls_per_s * 1000 > MOST_US_A_ROW * self.figure.mean
-
-    @property
     def slows(self) -> bool:
         """Whether its callers lose most of their time by the scan, however little of all time that is."""
         return self.is_selective is True and not self.is_aggregate and self.is_slow
@@ -98,10 +90,23 @@ def scans(case: Case) -> Iterator[Scan]:
         known = indexes(case.dataset, read.figure.db, read.entity)
         for scan in (*_named(case, read, known), *_by_ways(case, read, known)):
             is_served = scan.served.service == "some"
-            if scan.is_little_of_a_join:
+            if _is_little_of_a_join(case, scan):
                 continue
             if case.worth_saying(scan.statement.share) or scan.slows or (is_served and scan.is_slow):
                 yield scan
+
+
+def _is_little_of_a_join(case: Case, scan: Scan) -> bool:
+    """Whether it takes no part worth mention of a statement that joins: what is joined is found in memory.
+
+    The server's time of a call holds what it queued for a CPU; of that only the sum over all statements is known.
+    """
+    one = scan.statement
+    if one.elapsed_ms is None or not one.calls_per_s or one.read_blocks_per_s or len(tables_of(one.text or "")) < 2:
+        return False
+    cpu, queue = case.time.kind_share("cpu"), case.time.kind_share("run queue")
+    working_ms = one.elapsed_ms * (cpu / (cpu + queue) if cpu else 1.0)
+    return working_ms * one.calls_per_s * 1000 > MOST_US_A_ROW * scan.figure.mean
 
 
 def asks_for(statement: Statement, table: str) -> bool:

@@ -21,6 +21,8 @@ AVOIDABLE: Final = 0.5
 # A statement that was seen at fewer looks may have been so by chance.
 FEWEST_SAMPLES: Final = 20
 ON_CPU: Final = ("cpu", "run queue")
+OWN_WORK: Final = ("CPU", "Scheduler", "User I/O")
+HALF: Final = 0.5
 
 
 def is_slowed(one: Statement, avoidable: float, each_ms: float | None = None) -> bool:
@@ -43,6 +45,13 @@ def severity(case: Case, share: float, *, slowed: bool) -> Severity | None:
     if case.worth_saying(share) and share >= WARNING_SHARE:
         return None
     return "warning" if slowed else "note"
+
+
+def works(case: Case, one: Statement) -> bool:
+    """Whether a statement works for most of its time: what waits for a lock is slow for another reason."""
+    own = case.active.filter((pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id))
+    working_s = float(own.filter(pl.col("wait_class").is_in(OWN_WORK))["interval_s"].sum())
+    return working_s >= HALF * float(own["interval_s"].sum())
 
 
 def on_cpu_ms(case: Case, one: Statement) -> float | None:

@@ -62,11 +62,13 @@ def is_starved(case: Case) -> bool:
     """Whether no CPU is left and the time model shows it.
 
     Where the kernel's count of the sessions is not known, a session that was woken and waits for a CPU is seldom
-    sampled as active: so the processes' own waiting may say what is enough.
+    sampled as active: so the processes' own waiting may say what is enough. Sessions in a line for a lock want no CPU,
+    however many they are.
     """
     share = case.time.share(*RUN_QUEUE)
-    felt = case.worth_saying(share) or (waiting(case) or 0.0) >= WORTH_SAYING_SESSIONS
-    return (is_full(case) or is_crowded(case)) and share >= WORTH_SAYING_SHARE and felt
+    sessions = max(share * case.time.seconds_per_second, waiting(case) or 0.0)
+    felt = case.beside_locks(share) >= WORTH_SAYING_SHARE and sessions >= WORTH_SAYING_SESSIONS
+    return (is_full(case) or is_crowded(case)) and felt
 
 
 def starving_moments(case: Case) -> FullMoments | None:

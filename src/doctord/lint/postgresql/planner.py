@@ -113,3 +113,25 @@ def plan_methods_forbidden(subject: Subject) -> Iterator[Violation]:
             severity=Severity.NOTE,
             changes=[subject.change(name, "on", "reload") for name in off],
         )
+
+
+@rule("postgresql")
+def generic_plans_forced(subject: Subject) -> Iterator[Violation]:
+    """Prepared statements have one plan for all values, for everybody: plan_cache_mode = force_generic_plan.
+
+    Why: without the values the planner counts with as many rows as a value has on average, which is wrong for most of
+        them where values differ much; who tries the statement out with the values in it sees another plan.
+    Evidence: the setting alone; which statements have parameters that differ so much only their plans show.
+    Fix: auto: the server then plans for no value only where that seems no dearer. Leave it to roles or functions that
+        gain by it (very many partitions, very large joins).
+    Verify: EXPLAIN (ANALYZE, BUFFERS) EXECUTE of a prepared statement, with each of both values of the setting.
+    Source: PostgreSQL documentation, Other Planner Options, plan_cache_mode; PREPARE, Notes.
+    """
+    if subject.text("plan_cache_mode") == "force_generic_plan":
+        yield subject.violation(
+            "plan_cache_mode = force_generic_plan for everybody",
+            "plan_cache_mode",
+            cost=f"{CANNOT_JUDGE}: {COMPARE}",
+            severity=Severity.NOTE,
+            changes=[subject.change("plan_cache_mode", "auto", "reload")],
+        )

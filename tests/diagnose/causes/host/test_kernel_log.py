@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from diagnose.hosts import host
+from diagnose.hosts import DB, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -58,11 +58,14 @@ def test_a_kill_that_the_servers_here_have_outlived_is_of_another_one(
     [
         ("/batch/ledger", None, "note"),
         ("/batch/ledger", "/postgres", "note"),
+        ("/postgres-batch", "/postgres", "note"),
+        ("/system.slice/mypostgresql.service", "postgresql.service", "note"),
         ("/postgres", "/postgres", "critical"),
         ("/postgres-test", "/postgres", "note"),
         ("/postgres/backends", "/postgres", "critical"),
         ("/", None, "critical"),
         ("/system.slice/old-app.service", "app.service", "note"),
+        ("/postgres/7", "/postgres", "critical"),
         ("/system.slice/postgresql@15-main.service", "postgresql@15-main.service", "critical"),
         ("/system.slice/docker-4f1c0a2b3c4d5e6f.scope", "container 4f1c0a2b3c4d", "critical"),
         (None, "/postgres", "critical"),
@@ -71,12 +74,34 @@ def test_a_kill_that_the_servers_here_have_outlived_is_of_another_one(
 def test_a_kill_in_another_control_group_is_of_another_server(
     group: str | None, unit: str | None, severity: str
 ) -> None:
-    seen = host(backend={"unit": unit}, log_writer={"unit": unit, "started": NOON})
+    others = [{"unit": "cron.service"}]
+    seen = host(backend={"unit": unit}, log_writer={"unit": unit, "started": NOON}, other_processes=others)
     killed = {"ts": NOON - timedelta(days=900), "kind": "oom kill in control group", "subject": "postgres"}
     told = Dataset.from_rows(
         event=[killed | {"unit": group, "text": "postgres"}], process=seen.frame("process").to_dicts()
     )
     assert found(told)["oom_killed"].severity == severity
+
+
+@pytest.mark.parametrize(
+    ("subject", "severity"), [(DB, "critical"), ("pg_stat_database shop", "note")], ids=["the server", "its statistics"]
+)
+def test_who_resets_statistics_after_a_kill_has_restarted_no_server(subject: str, severity: str) -> None:
+    started = max(one for one in host().frame("process")["started"].to_list() if one)
+    killed = {"ts": started + timedelta(hours=1), "kind": "oom kill in control group", "subject": "postgres"}
+    anew = {"kind": "restart", "db": DB, "subject": subject, "text": "the statistics were reset at noon"}
+    finding = found(host(events=[killed | {"text": "postgres"}, anew]))["oom_killed"]
+    assert finding.severity == severity
+
+
+def test_where_no_process_tells_its_group_the_servers_may_have_been_hit() -> None:
+    seen = host(log_writer={"started": NOON})
+    killed = {
+        "ts": NOON - timedelta(days=900), "kind": "oom kill in control group", "subject": "postgres",
+        "unit": "/kubepods.slice/ledger", "text": "postgres",
+    }  # fmt: skip
+    told = Dataset.from_rows(event=[killed], process=seen.frame("process").to_dicts())
+    assert found(told)["oom_killed"].severity == "critical"
 
 
 def test_kills_of_a_group_are_not_those_of_the_host() -> None:

@@ -1,11 +1,12 @@
 """Causes of memory: each fires on its own host, and on no healthy one."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from diagnose.hosts import GIB, UNEXPLAINED, host
+from diagnose.hosts import GIB, HOST, START, UNEXPLAINED, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -158,8 +159,40 @@ def test_a_group_that_reads_large_tables_once_is_well() -> None:
 
 def test_a_killed_process_is_a_finding_of_its_own() -> None:
     finding = found(host(cgroup=SQUEEZED | {"memory.oom_kills_per_s": 0.05}))["cgroup_memory_limit"]
-    assert said(finding.title) == "Out of memory in control group /postgres: 1 processes killed"
+    assert said(finding.title) == "Out of memory in control group /postgres: 1 process killed"
     assert finding.confidence == 0.95
+
+
+def kills(per_s: float, path: str, seconds: int = 20) -> list[dict[str, Any]]:
+    return [
+        {"ts": START + timedelta(seconds=second + 1), "interval_s": 1.0, "host": HOST, "component": "cgroup",
+         "entity": path, "name": "memory.oom_kills_per_s", "kind": "rate", "value": per_s if second == 7 else 0.0}
+        for second in range(seconds)
+    ]  # fmt: skip
+
+
+def test_a_single_kill_counts_however_its_rate_was_rounded() -> None:
+    figures = kills(0.999, "/postgres")
+    finding = found(Dataset.from_rows(statistic=figures))["cgroup_memory_limit"]
+    assert said(finding.title) == "Out of memory in control group /postgres: 1 process killed"
+
+
+def test_kills_are_counted_over_the_time_for_which_the_group_was_seen() -> None:
+    seen = [{"ts": START + timedelta(hours=1), "interval_s": 1.0, "host": HOST, "idle_pct": 50.0}]
+    finding = found(Dataset.from_rows(statistic=kills(1.0, "/postgres"), cpu=seen))["cgroup_memory_limit"]
+    assert "1 process killed" in said(finding.title)
+
+
+def test_a_kill_elsewhere_below_a_group_that_holds_the_databases_is_not_told() -> None:
+    figures = [*kills(1.0, "/kubepods.slice"), *kills(0.0, "/kubepods.slice/postgres")]
+    assert "cgroup_memory_limit" not in found(Dataset.from_rows(statistic=figures))
+    hit = [*kills(1.0, "/kubepods.slice"), *kills(1.0, "/kubepods.slice/postgres")]
+    findings = [
+        one for one in diagnose(Dataset.from_rows(statistic=hit)).findings if one.cause == "cgroup_memory_limit"
+    ]
+    assert [said(one.title) for one in findings] == [
+        "Out of memory in control group /kubepods.slice/postgres: 1 process killed"
+    ]
 
 
 def test_the_limit_explains_a_saturated_device_and_short_memory() -> None:

@@ -85,3 +85,8 @@ def test_placements_that_are_well(
     kernel: dict[tuple[str | None, str], float], told: dict[str, str], time: dict[Any, float]
 ) -> None:
     assert seen(kernel, told, time) is None
+
+
+def test_a_process_that_hardly_runs_loses_little_whatever_the_others_do() -> None:
+    busy_here = placed(9.5, 0.5, pid=1000) | placed(9.5, 0.5, pid=1001)
+    assert seen(placed(0.5, 9.5) | busy_here) is None

@@ -129,3 +129,12 @@ def test_whose_segments_are_lost_is_told_with_the_retransmits() -> None:
     assert "5.0 % of those to the server's clients" in figures(those.for_)
     others = found(host(tcp=lossy, time=SENDING, kernel=tcp(FULL)))["network_retransmits"]
     assert "0.0 % of those to the server's clients" in figures(others.against)
+
+
+def test_of_two_sockets_the_one_whose_clients_lose_segments_speaks() -> None:
+    sound, lossy = FAR | {"connections": 20.0}, FAR | {"retransmits_per_s": 20.0}
+    both = tcp(sound) | tcp(lossy, f"[::]:{SOCKET.rpartition(':')[2]}")
+    seen = host(tcp={"segments_out_per_s": 2000.0, "retransmits_per_s": 60.0}, time=SENDING, kernel=both)
+    finding = found(seen)["network_retransmits"]
+    assert "[::]:5432 10.5 % of those to the server's clients" in figures(finding.for_)
+    assert not finding.against

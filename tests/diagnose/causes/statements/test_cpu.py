@@ -72,6 +72,25 @@ def test_many_short_calls_are_not_few_statements() -> None:
     assert "cpu_few_statements" not in found(sessions=[row | {"in_state_s": 0.01} for row in (*JOINS, *SHORT)])
 
 
+def test_a_statement_that_takes_long_because_so_many_share_the_cpus_is_not_heavy() -> None:
+    queueing = {"usr_pct": 4.0, "sys_pct": 0.5, "run_wait_pct": 95.0}
+
+    def crowd(runs_s: float, calls: float) -> dict[str, Finding]:
+        rows = [{"sid": 1000 + n, "pid": 1000 + n, "statement_id": "77", "in_state_s": runs_s} for n in range(40)]
+        counted = {
+            "statement_id": "77",
+            "text": TEXT,
+            "calls_per_s": calls,
+            "elapsed_s_per_s": 40.0,
+            "rows_per_s": calls,
+        }
+        return found(sessions=rows, statements=[counted], backends=40, backend=queueing)
+
+    assert "cpu_few_statements" not in crowd(0.1, 200.0), "9 ms of CPU each"
+    assert "cpu_few_statements" not in crowd(0.8, 25.0), "72 ms of CPU each"
+    assert "cpu_few_statements" in crowd(30.0, 0.7)
+
+
 def test_where_nobody_waits_for_a_cpu_a_long_statement_may_compute() -> None:
     assert "cpu_few_statements" not in found(cpu={}, backend={})
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from diagnose.causes.tables.test_indexes import BUSY, LOOKED, LOOKUP
 from diagnose.hosts import host
 from diagnose.oracle_hosts import found
 from doctord.dataset.dataset import Dataset
@@ -101,3 +102,12 @@ def test_a_wait_for_others_comes_before_the_statement_that_waits() -> None:
     assert list(findings)[:2] == ["cursor_contention", "statement_dominates"]
     against = findings["statement_dominates"].against[0]
     assert "of the time is cursor: pin S wait on X" in said(against.figure)
+
+
+def test_a_missing_index_of_another_server_does_not_explain_it() -> None:
+    elsewhere = {"db": "postgresql:5433"}
+    session = {"statement_id": "42", "wait_class": "CPU", "event": "CPU"} | elsewhere
+    both = host(time=BUSY, sessions=[session], statements=[LOOKUP, SLOW | elsewhere], postgres=LOOKED)
+    findings = {finding.cause: finding for finding in diagnose(both).findings}
+    assert "missing_index" in findings
+    assert findings["statement_dominates"].explained_by is None

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from diagnose.hosts import host
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -60,3 +62,29 @@ def test_look_ups_of_their_own_and_rows_that_are_read_at_once_are_well() -> None
 
 def test_what_returns_many_rows_for_each_is_no_look_up() -> None:
     assert found(ORDERS, statement(7, "select * from events where order_id = $1", 1250.0, 60.0)) is None
+
+
+BALANCE = statement(4, "SELECT abalance FROM pgbench_accounts WHERE aid = $1", 1247.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "beside", ["BEGIN", "END", "UPDATE pgbench_accounts SET abalance = abalance + $1 WHERE aid = $2"]
+)
+def test_a_look_up_in_transactions_of_its_own_follows_no_list(beside: str) -> None:
+    finding = found(ORDERS, BALANCE, statement(5, beside, 1246.0, 1.0))
+    assert finding is not None
+    assert (finding.severity, finding.confidence) == ("note", 0.3)
+    assert any("transaction of its own" in said(one.why) for one in finding.against)
+
+
+def test_a_list_in_one_transaction_is_told_beside_as_many_transactions_of_others() -> None:
+    finding = found(ORDERS, LINES, BALANCE, statement(5, "BEGIN", 5.0, 0.0), statement(6, "COMMIT", 5.0, 0.0))
+    assert finding is not None
+    assert (finding.severity, finding.against) == ("warning", ())
+
+
+def test_those_with_transactions_of_their_own_are_left_out_beside_others() -> None:
+    finding = found(ORDERS, LINES, ITEMS, statement(5, "COMMIT", 3731.0, 0.0))
+    assert finding is not None
+    assert said(finding.title).startswith("248 single statements")
+    assert (finding.severity, finding.against) == ("warning", ())

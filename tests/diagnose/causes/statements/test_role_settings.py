@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.causes.statements.test_indexes import BUSY
+from diagnose.causes.tables.test_indexes import BUSY
 from diagnose.hosts import DB, host
 from doctord.dataset.role_settings import COMPONENT
 from doctord.diagnose.engine import diagnose

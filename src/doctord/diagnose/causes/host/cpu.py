@@ -24,7 +24,7 @@ from doctord.diagnose.common.starved import (
     waiting,
 )
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
+from doctord.diagnose.finding import NOT_MEASURED, WARNING_SHARE, Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
 
 # PSI counts any waiting task, so that two short tasks meeting on a quiet host give a few per cent.
@@ -166,9 +166,12 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
     ours_s = float(case.cpu_users.filter("database")["cpu_s"].sum() or 0.0)
     wanted_s, ours_wanted_s = _wanted_s(case.other_cpu_users), _wanted_s(case.cpu_users.filter("database"))
     for_, against = weigh(signs_of_saturation(case))
+    share = case.time.share(*RUN_QUEUE) * wanted_s / (wanted_s + ours_wanted_s) if case.dbs else None
     yield Claim(
         phrase("{} and all else outside the database take {:share} of the CPUs", others[0].name, used_s / capacity_s),
-        impact=case.time.share(*RUN_QUEUE) * wanted_s / (wanted_s + ours_wanted_s) if case.dbs else NOT_MEASURED,
+        impact=NOT_MEASURED if share is None else share,
+        # Those who stand in a line for a lock want no CPU: to the others it is more than its share of all time.
+        severity="warning" if share is not None and share < WARNING_SHARE <= case.beside_locks(share) else None,
         # A crowd of sessions queues behind itself, whoever else is there.
         explains_waits=wanted_s >= ours_wanted_s or not is_crowded(case),
         confidence=0.9 if case.dbs else 0.6,

@@ -68,17 +68,29 @@ def oom_killed(case: Case) -> Iterator[Claim]:
 
 def _spared(case: Case, killed: pl.DataFrame) -> list[Evidence]:
     """That no server that is seen here can have been hit; empty where one may have been, or none is seen."""
-    if not case.dataset.frame("event").filter(pl.col("kind").is_in(AFTERWARDS)).is_empty():
+    if not _went_away(case.dataset.frame("event")).is_empty():
         return []
     return _in_other_groups(case, killed) or _older(case, killed)
 
 
+def _went_away(events: pl.DataFrame) -> pl.DataFrame:
+    """Events of servers that went away or did not answer; that statistics began anew is a `restart` of those alone."""
+    of_figures = (pl.col("kind") == "restart") & (pl.col("subject") != pl.col("db"))
+    return events.filter(pl.col("kind").is_in(AFTERWARDS) & ~of_figures.fill_null(value=False))
+
+
 def _in_other_groups(case: Case, killed: pl.DataFrame) -> list[Evidence]:
-    """That all servers here run in other control groups than those of the kills."""
-    servers = case.dataset.frame("process").filter(pl.col("command").str.contains(DATABASE_COMMAND))
+    """That all servers here run in other control groups than those of the kills.
+
+    A process without a unit is in the root group, if any process is told to be in another one; else nobody looked, or
+    looked from within a container, where its own group is the root.
+    """
+    processes = case.dataset.frame("process")
+    servers = processes.filter(pl.col("command").str.contains(DATABASE_COMMAND))
     groups = killed["unit"].unique(maintain_order=True).to_list()
     units = servers["unit"].unique(maintain_order=True).to_list()
-    if not units or None in groups or any(_is_of(unit, group) for unit in units for group in groups):
+    is_told = processes["unit"].drop_nulls().len() > 0
+    if not units or not is_told or None in groups or any(_is_of(unit, group) for unit in units for group in groups):
         return []
     return [Evidence("event", "unit is not null", phrase("killed in control group {}", groups[-1]), "",
                      "no server that is seen here runs in it")]  # fmt: skip
@@ -113,7 +125,7 @@ def _older(case: Case, killed: pl.DataFrame) -> list[Evidence]:
 
 def _was_long_before(events: pl.DataFrame, killed: pl.DataFrame) -> bool:
     """Whether servers went away or did not answer, all of them later than a recovery from the kills takes."""
-    trouble = events.filter(pl.col("kind").is_in(AFTERWARDS))["ts"].to_list()
+    trouble = _went_away(events)["ts"].to_list()
     return bool(trouble) and min(trouble) > max(killed["ts"].to_list()) + RECOVERY
 
 

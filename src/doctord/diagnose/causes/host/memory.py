@@ -116,8 +116,8 @@ def cgroup_memory_limit(case: Case) -> Iterator[Claim]:
     Source: Kernel documentation, "Control Group v2", memory.max and memory.events; "Memory Resource Controller".
     """
     for group in memory_groups(case.dataset):
-        if (group.oom_kills_per_s or 0.0) * case.seconds >= 1:
-            yield _killed(case, group)
+        if round(group.kills or 0.0) and not group.is_above:
+            yield _killed(group)
         elif (finding := _squeezed(case, group)) is not None:
             yield finding
 
@@ -294,16 +294,16 @@ def _largest(case: Case) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _killed(case: Case, group: MemoryGroup) -> Claim:
-    kills = (group.oom_kills_per_s or 0.0) * case.seconds
+def _killed(group: MemoryGroup) -> Claim:
+    kills = round(group.kills or 0.0)
     limit = "unknown" if group.limit_bytes is None else phrase("{:bytes}", group.limit_bytes)
     return Claim(
-        phrase("Out of memory in control group {}: {:.0f} processes killed", group.path, kills),
+        phrase("Out of memory in control group {}: {:count process/processes} killed", group.path, kills),
         impact=NOT_MEASURED,
         confidence=0.95,
         for_=[
-            Evidence("statistic", "name = 'memory.oom_kills_per_s'", phrase("{:.0f} in {:.0f s}", kills, case.seconds),
-                     "none",
+            Evidence("statistic", f"name = 'memory.oom_kills_per_s' and entity = '{group.path}'",
+                     phrase("{} killed", kills), "none",
                      phrase("the limit is {}; a killed backend makes all sessions restart", limit)),
         ],
     )  # fmt: skip

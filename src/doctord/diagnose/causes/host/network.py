@@ -78,12 +78,13 @@ def _network_share(case: Case) -> float:
 
 
 def _of_clients(case: Case) -> list[Sign]:
-    """Whether it is the connections of the server's clients that lose them."""
+    """Whether it is the connections of a server's clients that lose them: those that lose most."""
+    worst = sorted(ways(case), key=lambda way: -(way.lost or 0.0))
     return [
         Sign("statistic", f"name = '{OF_CLIENTS}retransmits_per_s'", None if way.lost is None else way.lost * 100,
              LOST_SHARE * 100, "{:.1f %} of those to the server's clients", "they are lost on the way to these",
              "others lose them", subject=way.socket)
-        for way in ways(case)[:1]
+        for way in worst[:1]
     ]  # fmt: skip
 
 

@@ -38,28 +38,38 @@ def memory_on_other_node(case: Case) -> Iterator[Claim]:
     host = nodes(case.dataset)
     # Half of what would lie on the own node if all were spread evenly.
     most = 1 - 0.5 / max(len(host), 1)
-    far = [
-        one
-        for one in placements(case.dataset)
-        if one.local_bytes + one.remote_bytes >= MEMORY_BYTES and one.remote_share >= most
-    ]
+    placed = placements(case.dataset)
+    far = [one for one in placed if one.local_bytes + one.remote_bytes >= MEMORY_BYTES and one.remote_share >= most]
     distance = max((distance for node in host for distance in node.distances), default=HERE)
     if len(host) < 2 or not far or distance <= HERE:
         return
     worst = far[0]
-    lost = case.time.share("CPU") * worst.remote_share * (1 - HERE / distance)
+    lost = case.time.share("CPU") * _part_elsewhere(case, placed, far) * (1 - HERE / distance)
     if not case.worth_saying(lost):
         return
     bound = _bound(case, worst, host)
-    against = _interleaved(worst)
+    against = _policies(worst, "it was told to spread its pages", "interleave")
     yield Claim(
         phrase("{:share} of the memory that process {} uses is on another NUMA node", worst.remote_share,
                str(worst.pid)),
         impact=at_most(lost),
         confidence=0.85 if bound and not against else 0.6,
-        for_=[*(_elsewhere(one, most) for one in far[:2]), _distance(distance), *bound, *_policy(worst)],
+        for_=[*(_elsewhere(one, most) for one in far[:2]), _distance(distance), *bound,
+              *_policies(worst, "it was told where to take memory from", "bind", "prefer")],
         against=[*against, *([] if bound else [_anywhere(worst)])],
     )  # fmt: skip
+
+
+def _part_elsewhere(case: Case, placed: list[Placement], far: list[Placement]) -> float:
+    """Of the CPU time of the processes that were looked at, the part (0 to 1) that works on memory far away, at most.
+
+    Those far away alone count where their CPU time is not known.
+    """
+    used_s: dict[int, float] = dict(case.processes.select("pid", "cpu_s").drop_nulls().iter_rows())
+    whole_s = sum(used_s.get(one.pid, 0.0) for one in placed)
+    if not whole_s or any(one.pid not in used_s for one in far):
+        return far[0].remote_share
+    return sum(used_s[one.pid] * one.remote_share for one in far) / whole_s
 
 
 def _elsewhere(one: Placement, most: float) -> Evidence:
@@ -90,23 +100,14 @@ def _bound(case: Case, one: Placement, host: list[Node]) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _policy(one: Placement) -> list[Evidence]:
+def _policies(one: Placement, why: str, *kinds: str) -> list[Evidence]:
+    """The policies of its memory of some kinds: bind, prefer, interleave (their first words in numa_maps)."""
     policies = (("numa_policy", one.policy), ("numa_policy_shared", one.shared_policy))
     return [
         Evidence("setting", f"component = 'process' and name like '{one.pid} %.{name}'",
-                 phrase("memory policy {}", policy), "", "it was told where to take memory from")
+                 phrase("memory policy {}", policy), "", why)
         for name, policy in policies
-        if policy and policy.startswith(("bind", "prefer"))
-    ]  # fmt: skip
-
-
-def _interleaved(one: Placement) -> list[Evidence]:
-    policies = (("numa_policy", one.policy), ("numa_policy_shared", one.shared_policy))
-    return [
-        Evidence("setting", f"component = 'process' and name like '{one.pid} %.{name}'",
-                 phrase("memory policy {}", policy), "", "it was told to spread its pages")
-        for name, policy in policies
-        if policy and "interleave" in policy
+        if policy and any(kind in policy for kind in kinds)
     ]  # fmt: skip
 
 

@@ -64,6 +64,7 @@ def statement_dominates(case: Case) -> Iterator[Claim]:
                             "what its own statements take is in it, and may be named on its own")] if block else []),
                 *behind,
             ],
+            database=one.db,
         )  # fmt: skip
 
 

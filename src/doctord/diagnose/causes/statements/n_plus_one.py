@@ -14,6 +14,10 @@ from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.words import shortened
 
 SELECT: Final = re.compile(r"^\s*select\b.*\bwhere\b", re.IGNORECASE | re.DOTALL)
+# What begins or ends a transaction, or writes a row: where it goes with each look-up, they are a transaction's own.
+OF_ITS_OWN: Final = re.compile(
+    r"^\s*(begin|start\s+transaction|commit|end|insert|update|delete|merge)\b", re.IGNORECASE
+)
 # Once in ten seconds: two rows in the shortest check-up, of a page that somebody waits for.
 OFTEN_PER_S: Final = 0.1
 # A round trip within a data centre takes half a millisecond (J. Dean, 2009): 100 of them are felt, 20 are not.
@@ -55,7 +59,8 @@ def n_plus_one_queries(case: Case) -> Iterator[Claim]:
     Hurts because: each execution costs a round trip, during which the server waits for the client and the client for
         the network: a hundred of them are longer than one join that returns it all.
     Speaks for it: executions of the one against rows returned by the other; how many follow each call.
-    Speaks against it: nothing that the server counts: two applications that happen to be as busy look the same.
+    Speaks against it: a BEGIN, a COMMIT or a write that is executed as often as the look-up: then each is a transaction
+        of its own, of another application that happens to be as busy, or of a job that works through its list.
     Remedy: In the application: fetch the rows together, by a join or by `= ANY(array)` (eager loading, `JOIN FETCH`,
         `select_related`, `includes`: the words of the mapper in use); execute in batches, or in a pipeline. No index
         and no setting of the server makes round trips fewer.
@@ -64,32 +69,36 @@ def n_plus_one_queries(case: Case) -> Iterator[Claim]:
         documentation, "pg_stat_statements" and libpq "Pipeline Mode".
     """
     for db, own in groupby(sorted(case.statements, key=lambda one: one.db), key=lambda one: one.db):
-        asked = _asked(list(own))
+        told = list(own)
+        asked, beside = _asked(told, SELECT), _asked(told, OF_ITS_OWN)
         claims = [(first, _followers(first, asked)) for first in asked if _may_begin(first)]
         beginnings = [(first, by) for first, by in claims if by and not any(first in other for _, other in claims)]
         for first, by in sorted(beginnings, key=lambda one: -_each(*one))[:MOST_TOLD]:
-            yield _claim(db, first, by)
+            alone = [one for one in by if not _companions(one, beside)]
+            yield _claim(db, first, alone or by, [] if alone else _companions(by[0], beside))
 
 
-def _claim(db: str, first: Asked, by: Sequence[Asked]) -> Claim:
+def _claim(db: str, first: Asked, by: Sequence[Asked], companions: Sequence[Asked]) -> Claim:
     each = _each(first, by)
     return Claim(
         phrase("{:,.0f} single statements follow each execution of another one (N+1 queries): {}", each,
                shortened(by[0].text)),
         impact=NOT_MEASURED,
-        severity="warning" if each >= FELT else "note",
-        confidence=0.75 if len(by) > 1 else 0.6,
+        severity="warning" if each >= FELT and not companions else "note",
+        confidence=0.3 if companions else 0.75 if len(by) > 1 else 0.6,
         for_=[_evidence(first, "it returns the rows of which each is looked up"),
               *(_evidence(one, "executed as often as rows were returned") for one in by)],
+        against=[_evidence(one, "as often too: each look-up is part of a transaction of its own")
+                 for one in companions[:MOST_TOLD]],
         not_measured=[CLIENT],
         database=db,
     )  # fmt: skip
 
 
-def _asked(statements: Sequence[Statement]) -> list[Asked]:
-    """The SELECTs with a condition, each text once: drivers send one text in several forms."""
+def _asked(statements: Sequence[Statement], shape: re.Pattern[str]) -> list[Asked]:
+    """Those whose text is of a shape, each text once: drivers send one text in several forms."""
     told = [
-        one for one in statements if one.calls_per_s and one.rows_per_call is not None and SELECT.match(one.text or "")
+        one for one in statements if one.calls_per_s and one.rows_per_call is not None and shape.match(one.text or "")
     ]
     asked = []
     for text, same in groupby(sorted(told, key=lambda one: one.text or ""), key=lambda one: one.text or ""):
@@ -121,6 +130,12 @@ def _followers(first: Asked, asked: Sequence[Asked]) -> list[Asked]:
                 followers.append(one)
                 ahead.append(one)
     return sorted(followers, key=lambda one: (-one.calls_per_s, one.text))
+
+
+def _companions(follower: Asked, beside: Sequence[Asked]) -> list[Asked]:
+    """What begins, ends or writes as often as a look-up is executed, those nearest to it first."""
+    found = [one for one in beside if _is_same(one.calls_per_s, follower.calls_per_s)]
+    return sorted(found, key=lambda one: (abs(one.calls_per_s - follower.calls_per_s), one.text))
 
 
 def _is_same(calls_per_s: float, rows_per_s: float) -> bool:

@@ -72,6 +72,7 @@ def index_not_used(case: Case) -> Iterator[Claim]:
         against=[*wants_much(scan), *against],
         not_measured=[THE_PLAN],
         first_steps=_first(scan, for_, forbidden),
+        database=scan.figure.db,
     )  # fmt: skip
 
 

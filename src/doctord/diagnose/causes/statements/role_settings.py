@@ -12,7 +12,7 @@ from doctord.dataset.role_settings import COMPONENT
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.scans import per_call
-from doctord.diagnose.common.slowed import is_slowed, severity
+from doctord.diagnose.common.slowed import OWN_WORK, is_slowed, severity, works
 from doctord.diagnose.common.worse_settings import MEMORY, Worse, governs, shown, spills, worse
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import Words, listed, phrase
@@ -26,7 +26,6 @@ FEWEST_SAMPLES: Final = 5
 # Twice as long as for others is no chance.
 TWICE: Final = 2.0
 MOST_TOLD: Final = 3
-OWN_WORK: Final = ("CPU", "Scheduler", "User I/O")
 OF_ALL_TIME: Final = ("cpu_few_statements", "cpu_saturated", "few_rows_of_many_blocks", "statement_dominates")
 
 
@@ -103,18 +102,11 @@ def _suffering(case: Case) -> Iterator[Suffers]:
             for each in who
         }
         most = next((each for each in who if settings[each]), None)
-        if most is None or not _works(case, one):
+        if most is None or not works(case, one):
             continue
         seconds = sum(each.seconds for each in who if settings[each] == settings[most])
         if seconds >= HALF * sum(each.seconds for each in who):
             yield Suffers(one, settings[most], most, tuple(each for each in who if not settings[each]))
-
-
-def _works(case: Case, one: Statement) -> bool:
-    """Whether it works for most of its time: what waits for a lock is slow for another reason."""
-    own = case.active.filter((pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id))
-    working_s = float(own.filter(pl.col("wait_class").is_in(OWN_WORK))["interval_s"].sum())
-    return working_s >= HALF * float(own["interval_s"].sum())
 
 
 def _claim(case: Case, settings: tuple[Worse, ...], suffering: list[Suffers]) -> Claim:

@@ -58,7 +58,11 @@ SELECT /* doctord */ s.indexrelid AS relid, s.schemaname || '.' || s.indexrelnam
        s.idx_tup_fetch AS "pg_stat_user_indexes.idx_tup_fetch",
        io.idx_blks_read AS "pg_statio_user_indexes.idx_blks_read",
        io.idx_blks_hit AS "pg_statio_user_indexes.idx_blks_hit",
-       CASE WHEN NOT (i.indisunique OR i.indisexclusion OR i.indisreplident) THEN s.idx_scan END AS optional_scans
+       CASE WHEN i.indisvalid AND NOT (i.indisunique OR i.indisexclusion OR i.indisreplident)
+                 AND NOT EXISTS (SELECT FROM pg_constraint AS f WHERE f.conrelid = i.indrelid AND f.contype = 'f'
+                                                                  AND i.indkey[0] = ANY (f.conkey))
+            THEN s.idx_scan END AS optional_scans,
+       CASE WHEN c.relispartition THEN pg_partition_root(c.oid)::oid END AS root
 FROM pg_stat_user_indexes AS s JOIN pg_class AS c ON c.oid = s.indexrelid
      JOIN pg_index AS i ON i.indexrelid = s.indexrelid
      JOIN pg_statio_user_indexes AS io ON io.indexrelid = s.indexrelid
@@ -68,6 +72,13 @@ _SIZES: Final = """\
 SELECT /* doctord */ c.oid AS relid, pg_table_size(c.oid) AS used_bytes
 FROM pg_class AS c WHERE c.oid = ANY(%s) AND c.oid NOT IN (
     SELECT relation FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND locktype = 'relation' AND relation IS NOT NULL)
+"""
+# A crash empties the statistics and leaves no time at the database, but at those of the whole server; of these anybody
+# may reset one, and the older tells.
+_SINCE: Final = """\
+SELECT /* doctord */ date_part('epoch', clock_timestamp()
+                                    - greatest(d.stats_reset, least(a.stats_reset, b.stats_reset))) AS age_s
+FROM pg_stat_database AS d, pg_stat_archiver AS a, pg_stat_bgwriter AS b WHERE d.datname = current_database()
 """
 _GAUGES: Final = {
     "n_live_tup": ("pg_stat_user_tables.n_live_tup", "rows"),
@@ -144,14 +155,17 @@ class Relations:
     def _indexes(self, link: Link, indexes: list[dict[str, Any]]) -> list[Batch]:
         figures = Figures(link.db)
         found = _matter(indexes, link, self._grown("indexes", indexes, link), figures)
-        unscanned = self._unscanned.setdefault(link.database, set())
+        scans, unscanned = _optional_scans(indexes), self._unscanned.setdefault(link.database, set())
         for index in found:
             # It is asked of those without a scan alone: of others, once that they are none of these any more.
-            if index["optional_scans"] == 0 or index["relid"] in unscanned:
+            count = scans.get(index["relid"])
+            if count == 0 or index["relid"] in unscanned:
                 name = f"{link.database}.{index['relation']}"
-                figures.gauge("pg_stat_user_indexes.scans_since_reset", index["optional_scans"], "count", name)
+                figures.gauge("pg_stat_user_indexes.scans_since_reset", count, "count", name)
         unscanned.difference_update(index["relid"] for index in found)
-        unscanned.update(index["relid"] for index in found if index["optional_scans"] == 0)
+        unscanned.update(index["relid"] for index in found if scans.get(index["relid"]) == 0)
+        for row in link.query(_SINCE):
+            figures.gauge("pg_stat_database.stats_age_s", row["age_s"], "s", link.database)
         pending(link, found, figures)
         return figures.batches() + _space("index", found, link)
 
@@ -165,6 +179,16 @@ class Relations:
             if "." in name and value is not None
         }
         return counters.step(time.monotonic(), reading)
+
+
+def _optional_scans(indexes: Iterable[Mapping[str, Any]]) -> dict[int, int]:
+    """By index, the scans of those that nothing needs; an index of a partition has those of all partitions."""
+    told = {index["relid"]: index for index in indexes if index["optional_scans"] is not None}
+    of_root: dict[int, int] = {}
+    for relid, index in told.items():
+        root = index["root"] or relid
+        of_root[root] = of_root.get(root, 0) + index["optional_scans"]
+    return {relid: of_root[index["root"] or relid] for relid, index in told.items()}
 
 
 def _matter(

@@ -66,6 +66,7 @@ def missing_index(case: Case) -> Iterator[Claim]:
         for_=[*evidence(worst), *_useless(worst)],
         against=[*wants_much(worst), *_perhaps_served(worst)],
         not_measured=[] if worst.known is not None else [NO_INDEXES],
+        database=worst.figure.db,
     )  # fmt: skip
 
 

@@ -66,3 +66,15 @@ def test_values_that_somebody_asked_for_are_a_note() -> None:
 )
 def test_statements_that_it_is_not(postgres: dict[tuple[str | None, str], float], changes: dict[str, float]) -> None:
     assert "wide_values_fetched" not in found(postgres, **changes)
+
+
+def test_a_look_up_that_names_the_table_too_fetched_none_of_it() -> None:
+    look_up = {
+        "statement_id": "8", "text": "select id from documents where id = $1", "calls_per_s": 100.0,
+        "elapsed_s_per_s": 0.5, "rows_per_s": 100.0, "hit_blocks_per_s": 400.0, "read_blocks_per_s": 0.0,
+    }  # fmt: skip
+    both = diagnose(host(time=TIME, postgres=tables(), statements=[REPORT | {"elapsed_s_per_s": 0.3}, look_up]))
+    finding = next(one for one in both.findings if one.cause == "wide_values_fetched")
+    assert "sum(length(body))" in said(finding.title)
+    alone = diagnose(host(time=TIME, postgres=tables(), statements=[look_up]))
+    assert "wide_values_fetched" not in {one.cause for one in alone.findings}

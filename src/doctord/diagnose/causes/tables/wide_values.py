@@ -84,7 +84,7 @@ def wide_values_fetched(case: Case) -> Iterator[Claim]:
         (toast_blks_read, tidx_blks_read), ALTER TABLE SET STORAGE.
     """
     for fetched in _fetched(case):
-        statement = next((one for one in case.statements if _is_by(fetched, one)), None)
+        statement = _fetching(case, fetched)
         if statement is None:
             continue
         part = fetched.part_of(statement)
@@ -132,9 +132,17 @@ def _rows_each(fetched: Fetched, statement: Statement) -> float:
     return fetched.rows_per_s / comes if comes else 0.0
 
 
-def _is_by(fetched: Fetched, one: Statement) -> bool:
-    is_its = one.db == fetched.db and bool(one.calls_per_s) and fetched.is_named_by(one)
-    return is_its and fetched.part_of(one) >= MOST
+def _fetching(case: Case, fetched: Fetched) -> Statement | None:
+    """The statement that may have fetched most: the one with most blocks of those that name the table.
+
+    Null where all of them look at less than half as many blocks as were fetched: then it was somebody else, such as a
+    VACUUM or a dump that has not ended.
+    """
+    naming = [one for one in case.statements if one.db == fetched.db and one.calls_per_s and fetched.is_named_by(one)]
+    if sum(one.gets_per_s or 0.0 for one in naming) < MOST * fetched.toast_per_s:
+        return None
+    able = [one for one in naming if fetched.part_of(one) >= MOST]
+    return max(able, key=lambda one: (one.gets_per_s or 0.0, one.statement_id), default=None)
 
 
 def _fetched(case: Case) -> list[Fetched]:

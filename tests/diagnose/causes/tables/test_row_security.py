@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.causes.statements.test_indexes import BUSY, LOOKED, LOOKUP, PRIMARY_KEY, index
+from diagnose.causes.tables.test_indexes import BUSY, LOOKED, LOOKUP, PRIMARY_KEY, index
 from diagnose.hosts import DB, host
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding

@@ -154,3 +154,18 @@ def test_a_join_that_takes_its_time_after_the_scan_wants_no_index() -> None:
     assert "missing_index" not in {finding.cause for finding in diagnose(seen).findings}
     nested = host(time=BUSY, statements=[join], postgres=LOOKED, extra={"setting": [PRIMARY_KEY]})
     assert "missing_index" in {finding.cause for finding in diagnose(nested).findings}
+
+
+def test_where_thirty_sessions_share_two_cpus_the_scan_is_still_most_of_the_join() -> None:
+    text = "SELECT i.name FROM orders o JOIN items i ON i.id = o.item WHERE o.customer = $1"
+    join = LOOKUP | {"text": text, "calls_per_s": 5.0, "rows_per_s": 5.0, "elapsed_s_per_s": 29.0}
+    rows = LOOKED | {
+        ("bench.public.orders", "pg_stat_user_tables.seq_tup_read"): 5e6,
+        ("bench.public.orders", "pg_stat_user_tables.seq_scan"): 5.0,
+    }
+    queueing = {"usr_pct": 6.0, "sys_pct": 0.6, "run_wait_pct": 93.0}
+    seen = host(
+        time={("CPU", "CPU"): 30.0}, backends=30, backend=queueing, cpu={"idle_pct": 0.2, "run_queue": 31.0},
+        statements=[join], postgres=rows, extra={"setting": [PRIMARY_KEY]},
+    )  # fmt: skip
+    assert "missing_index" in {finding.cause for finding in diagnose(seen).findings}

@@ -1,0 +1,1 @@
+"""Of the tables that statements read and write: their indexes, values, partitions, keys, policies and triggers."""

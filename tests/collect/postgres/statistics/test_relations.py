@@ -1,0 +1,72 @@
+"""Which indexes somebody needs besides queries, and how often they were scanned, in a real server of each version."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from doctord.collect.postgres.statistics.relations import Relations
+
+from doctord._native import Batch
+from doctord.collect.postgres.connection.link import Link
+from postgres_samples import figures, link_to
+from servers import PostgresServer
+
+pytestmark = pytest.mark.server
+
+SCANS = "pg_stat_user_indexes.scans_since_reset"
+
+
+@pytest.fixture
+def link(server: PostgresServer) -> Iterator[Link]:
+    server.execute("CREATE DATABASE shop")
+    with closing(link_to(server.dsn("doctord", dbname="shop"))) as opened:
+        opened.open()
+        yield opened
+    server.execute("DROP DATABASE shop WITH (FORCE)")
+
+
+def read(link: Link) -> list[Batch]:
+    with closing(Relations()) as relations:
+        return relations.read(link)
+
+
+def test_scans_are_told_of_indexes_that_queries_alone_need(server: PostgresServer, link: Link) -> None:
+    server.execute(
+        "CREATE TABLE customers (id int PRIMARY KEY)",
+        "CREATE TABLE orders (id int PRIMARY KEY, customer int REFERENCES customers, number int, note text, at int)",
+        "CREATE INDEX served ON orders (customer, note)",
+        "CREATE UNIQUE INDEX numbered ON orders (number)",
+        "CREATE INDEX noted ON orders (note)",
+        "CREATE INDEX being_built ON orders (at)",
+        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'being_built'::regclass",
+        dbname="shop",
+    )
+    batches = read(link)
+    told = {name: figures(batches, f"shop.public.{name}").get(SCANS) for name in (
+        "orders_pkey", "served", "numbered", "noted", "being_built",
+    )}  # fmt: skip
+    assert told == {"orders_pkey": None, "served": None, "numbered": None, "noted": 0, "being_built": None}
+
+
+def test_an_index_of_a_partition_is_needed_where_that_of_another_one_is(server: PostgresServer, link: Link) -> None:
+    server.execute(
+        "CREATE TABLE readings (month int, value int) PARTITION BY LIST (month)",
+        "CREATE TABLE last PARTITION OF readings FOR VALUES IN (1)",
+        "CREATE TABLE this PARTITION OF readings FOR VALUES IN (2)",
+        "CREATE INDEX ON readings (value)",
+        "INSERT INTO readings SELECT 1 + i % 2, i FROM generate_series(1, 2000) i",
+        "SET enable_seqscan = off",
+        "SET enable_bitmapscan = off",
+        "SELECT * FROM readings WHERE month = 1 AND value = 7",
+        dbname="shop",
+    )
+    batches = read(link)
+    of_last, of_this = (figures(batches, f"shop.public.{name}_value_idx").get(SCANS) for name in ("last", "this"))
+    assert (of_last, of_this) == (1, 1)
+
+
+def test_since_when_scans_are_counted(server: PostgresServer, link: Link) -> None:
+    name = "pg_stat_database.stats_age_s"
+    assert figures(read(link), "shop")[name] >= 0
+    server.execute("SELECT pg_stat_reset()", "SELECT pg_stat_reset_shared('bgwriter')", dbname="shop")
+    assert 0 <= figures(read(link), "shop")[name] < 60
