@@ -32,6 +32,9 @@ SMALL_MS: Final = 10.0
 # function of 200 look-ups: 0.4 ms of CPU a call; 2.4 ms with their plans in the log (70 kB), 2.0 ms with log_analyze
 # (78 kB): 28 and 20 ns a byte; 31 with log_statement_stats, and 160 where each statement is a line of its own.
 PER_BYTE_S: Final = 20e-9
+# The most, by the same measurement: what a call spends beyond that outside its execution it spends on something else,
+# planning say.
+MOST_PER_BYTE_S: Final = 160e-9
 MOST: Final = 0.5
 # As much of all CPUs (0 to 1) as would leave some of them idle.
 OF_CPUS: Final = 0.25
@@ -128,7 +131,7 @@ def _ended(case: Case, db: str) -> float:
 
 def _claim(case: Case, db: str, written: tuple[float, float, float], part: float, slowed: Slowed | None) -> Claim:
     size, lines, writing = written
-    settings, full = _settings(case, db), _full(case, size)
+    settings, full = _settings(case, db), _full(case, db, size)
     against = [*_errors(case, db, lines), *([] if slowed else _quick(case, db))]
     return Claim(
         phrase("The log grows by {:bytes/s}, {:,.0f lines/s}{}", size, lines, _title(settings, slowed)),
@@ -176,12 +179,14 @@ def _slowed(case: Case, db: str, part: float, *, are_many: bool) -> Slowed | Non
 
     Plans are written when the execution is over and pg_stat_statements has timed it; those of statements within a
     function are part of the execution of the one that calls it. What is known of the time is the least: where dozens of
-    lines are written for each transaction (`are_many`) half as large a part is enough.
+    lines are written for each transaction (`are_many`) half as large a part is enough. Elsewhere what is outside the
+    execution may be anything, planning above all: it counts as far as so many bytes can take it.
     """
+    most = 1.0 if are_many else part * MOST_PER_BYTE_S / PER_BYTE_S
     for one in (one for one in case.statements if one.db == db and one.elapsed_ms is not None):
         execution = one.elapsed_ms or 0.0
         each = max(execution, on_cpu_ms(case, one) or 0.0)
-        lost = max(part, 1 - execution / each if each else 0.0)
+        lost = max(part, min(1 - execution / each if each else 0.0, most))
         if is_slowed(one, 2 * lost if are_many else lost, each):
             return Slowed(one, lost, each)
     return None
@@ -214,14 +219,25 @@ def _settings(case: Case, db: str) -> list[Evidence]:
         Evidence("setting", f"name = '{name}' and db = '{db}'", phrase("{} = {}", name, value), "", why)
         for name, value, why in everywhere
     ]
+    return [*found, *_settings_of_roles(case, db)]
+
+
+def _settings_of_roles(case: Case, db: str) -> list[Evidence]:
+    """Those of databases and roles, the same one once: with how many have it so."""
+    scopes: dict[tuple[str, str, str], list[Scope]] = {}
     for (role, database), own in _of_roles(case, db).items():
-        found += [
-            Evidence("setting", f"name = '{scope.text}' and db = '{db}'",
-                     phrase("{} = {} for {}", name, value, scope.whose), "", why)
-            for name, value, why in _that_log(own)
-            for scope in [Scope(role, database, name)]
-        ]  # fmt: skip
-    return found
+        for told in _that_log(own):
+            scopes.setdefault(told, []).append(Scope(role, database, told[0]))
+    return [_of_scopes(db, told, own) for told, own in scopes.items()]
+
+
+def _of_scopes(db: str, told: tuple[str, str, str], own: Sequence[Scope]) -> Evidence:
+    name, value, why = told
+    first, more = own[0], len(own) - 1
+    where = f"name like '% {name}'" if more else f"name = '{first.text}'"
+    others = phrase(" and {:,} {}", more, "other" if more == 1 else "others") if more else ""
+    whose = phrase("{} = {} for {}{}", name, value, first.whose, others)
+    return Evidence("setting", f"{where} and db = '{db}'", whose, "", why)
 
 
 def _that_log(values: Mapping[str, str]) -> list[tuple[str, str, str]]:
@@ -283,9 +299,9 @@ def _kernel(case: Case) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _full(case: Case, size: float) -> list[Evidence]:
+def _full(case: Case, db: str, size: float) -> list[Evidence]:
     """That the room of the log's file system lasts for hours only."""
-    ways = [way for way in device_paths(case.dataset) if way.holds == "log"]
+    ways = [way for way in device_paths(case.dataset) if way.holds == "log" and way.db in (None, db)]
     left = left_bytes(case.dataset, ways[0].folder) if len(ways) == 1 else None
     if left is None or not size or left / size > SOON_S:
         return []
