@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import polars as pl
-
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.databases.horizon import holders
+from doctord.diagnose.common.by_server import of_events
 from doctord.diagnose.common.waited import WORTH_NAMING_SHARE, share
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, WARNING_SHARE, Claim, Evidence, Severity, measured
@@ -192,13 +191,8 @@ def _events(case: Case, used: Used) -> list[str]:
 
 def _waited(case: Case, used: Used) -> float:
     """Share (0 to 1) of the time that sessions of this server wait for it."""
-    events, total_s = _events(case, used), case.database_time_s()
-    if case.active.is_empty() or not total_s:
-        return share(case, *events)
-    rows = case.active.select("db", "event", "interval_s").filter(
-        pl.col("db").eq_missing(pl.lit(used.db)) & pl.col("event").is_in(events)
-    )
-    return float(rows["interval_s"].sum()) / total_s
+    events = _events(case, used)
+    return share(case, *events) if case.active.is_empty() else of_events(case, *events).get(used.db or "", 0.0)
 
 
 def _signs(used: Used) -> list[Sign]:
