@@ -90,28 +90,6 @@ def test_a_file_system_that_the_log_fills_within_hours() -> None:
     assert any("until its file system is full" in said(item.figure) for item in finding.for_)
 
 
-def test_settings_of_a_database_or_a_role() -> None:
-    own = {"session_preload_libraries": "auto_explain", "auto_explain.log_min_duration": "1ms"}
-    rows = [
-        {"component": "pg_db_role_setting", "db": DB, "name": f"* bench {name}", "value": it}
-        for name, it in own.items()
-    ]
-    rows.append(rows[0] | {"name": "app * log_min_duration_statement", "value": "5s"})
-    finding = found(postgres=log(4 * MIB, 20_000), settings={"log_statement": "none"}, extra={"setting": rows})
-    assert finding
-    figures = [said(item.figure) for item in finding.for_ if item.table == "setting"]
-    assert figures == ["auto_explain.log_min_duration = 1ms for database bench"]
-
-
-def test_three_thousand_roles_with_the_same_setting_are_told_once() -> None:
-    row = {"component": "pg_db_role_setting", "db": DB, "value": "0"}
-    rows = [row | {"name": f"user{n} * log_min_duration_statement"} for n in range(3000)]
-    finding = found(postgres=log(4 * MIB, 20_000), settings={}, extra={"setting": rows}, seconds=1)
-    assert finding
-    figures = [said(item.figure) for item in finding.for_ if item.table == "setting"]
-    assert figures == ["log_min_duration_statement = 0 for role user0 and 2,999 others"]
-
-
 def test_planning_is_not_what_the_log_costs() -> None:
     """A log of 1 MiB/s takes a sixth of a CPU at the most; the statement is planned for 9 ms of 10, sixty times a s."""
     quick, sampled = CALL | {"elapsed_s_per_s": 0.06}, [{"statement_id": "5", "wait_kind": "cpu"}]
@@ -129,13 +107,6 @@ def test_the_room_is_that_of_its_own_log() -> None:
     finding = found(postgres=log(4 * MIB, 20_000), statements=[], filesystems=[{}, *mounts], extra={"setting": holds})
     assert finding
     assert [item.filter for item in finding.for_ if item.table == "filesystem"] == ["mount = '/a'"]
-
-
-def test_settings_of_sessions_are_not_seen_and_that_is_said() -> None:
-    finding = found(postgres=log(4 * MIB, 20_000), settings={"log_statement": "none"})
-    assert finding
-    assert finding.confidence == 0.6
-    assert "which settings" in said(finding.not_measured[0].what)
 
 
 def test_errors_that_fill_the_log_speak_against_it() -> None:

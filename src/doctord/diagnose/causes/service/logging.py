@@ -1,7 +1,6 @@
 """What is logged of statements: a log that grows by megabytes a second, and what its writers lose by it."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -9,9 +8,9 @@ import polars as pl
 from doctord.analyse.sql.statements import Statement
 from doctord.analyse.storage.device_paths import device_paths
 from doctord.analyse.storage.filesystems import left_bytes
-from doctord.dataset.role_settings import COMPONENT, Scope, scope_of
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.service.logging_settings import settings_in_force
 from doctord.diagnose.common.failures import COMMITS, MESSAGES, ROLLBACKS
 from doctord.diagnose.common.scans import per_call
 from doctord.diagnose.common.slowed import is_slowed, on_cpu_ms
@@ -26,8 +25,6 @@ HEAVY_BYTES: Final = 2**20
 MANY_LINES: Final = 50.0
 # What is full before the night is over; a log is rotated and taken away once a day, if at all.
 SOON_S: Final = 6 * 3600.0
-# A statement that is quicker than this is logged for its own sake by nobody.
-SMALL_MS: Final = 10.0
 # The least that the session itself spends on a CPU for what it logs, the kernel's part with it. PostgreSQL 15, a
 # function of 200 look-ups: 0.4 ms of CPU a call; 2.4 ms with their plans in the log (70 kB), 2.0 ms with log_analyze
 # (78 kB): 28 and 20 ns a byte; 31 with log_statement_stats, and 160 where each statement is a line of its own.
@@ -38,40 +35,6 @@ MOST_PER_BYTE_S: Final = 160e-9
 MOST: Final = 0.5
 # As much of all CPUs (0 to 1) as would leave some of them idle.
 OF_CPUS: Final = 0.25
-ON, DEBUG = ("on",), ("debug", "debug1", "debug2", "debug3", "debug4", "debug5")
-# Settings that have statements logged whatever they take, and what of them that is.
-WORDS: Final = (
-    ("log_statement", ("all", "mod"), "each statement, before it is executed"),
-    ("log_duration", ON, "the time of each statement"),
-    ("log_min_messages", DEBUG, "what the server does, step by step"),
-    ("log_statement_stats", ON, "resource usage of each statement, in a dozen lines"),
-    ("log_executor_stats", ON, "resource usage of each execution, in a dozen lines"),
-    ("log_planner_stats", ON, "resource usage of each planning, in a dozen lines"),
-    ("log_parser_stats", ON, "resource usage of each parse, rewrite and analysis, a dozen lines for each"),
-    ("debug_print_plan", ON, "the tree of each plan, in hundreds of lines"),
-    ("debug_print_parse", ON, "the tree of each query, in hundreds of lines"),
-    ("debug_print_rewritten", ON, "the tree of each rewritten query, in hundreds of lines"),
-)
-LEAST_MS: Final = (
-    ("log_min_duration_statement", "each statement that takes as long"),
-    ("log_min_duration_sample", "of statements that take as long the part that log_statement_sample_rate says"),
-    ("auto_explain.log_min_duration", "the plan of each statement that takes as long"),
-)
-# They tell how much auto_explain writes, and measures of all statements, where it is at work.
-OF_PLANS: Final = (
-    ("auto_explain.log_nested_statements", "also of each statement within a function, each time"),
-    ("auto_explain.log_analyze", "all statements are executed with instrumentation, also those that are not logged"),
-    ("auto_explain.log_timing", "with log_analyze the clock is read twice for each row of each node"),
-    ("auto_explain.log_buffers", "more lines for each node"),
-    ("auto_explain.log_verbose", "the columns of each node"),
-    ("auto_explain.log_triggers", "triggers of each statement"),
-)
-PLAN_MS: Final = "auto_explain.log_min_duration"
-LIBRARIES: Final = ("shared_preload_libraries", "session_preload_libraries", "local_preload_libraries")
-AUDIT: Final = "pgaudit"
-WRITERS: Final = {"auto_explain": "plans", AUDIT: "an audit of each statement"}
-_DURATION: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>us|ms|s|min|h|d)?")
-MS: Final = {"us": 1e-3, "ms": 1.0, "s": 1e3, "min": 6e4, "h": 3.6e6, "d": 8.64e7}
 WHICH: Final = NotMeasured(
     "which settings have so much logged",
     "neither those of the server nor those of a database or role do",
@@ -131,7 +94,7 @@ def _ended(case: Case, db: str) -> float:
 
 def _claim(case: Case, db: str, written: tuple[float, float, float], part: float, slowed: Slowed | None) -> Claim:
     size, lines, writing = written
-    settings, full = _settings(case, db), _full(case, db, size)
+    settings, full = settings_in_force(case, db), _full(case, db, size)
     against = [*_errors(case, db, lines), *([] if slowed else _quick(case, db))]
     return Claim(
         phrase("The log grows by {:bytes/s}, {:,.0f lines/s}{}", size, lines, _title(settings, slowed)),
@@ -209,72 +172,6 @@ def _each(case: Case, db: str, size: float, lines: float) -> list[Evidence]:
                  phrase("{:,.1f lines for each transaction}", lines / ended), "",
                  phrase("{:bytes} each, of {:.0f transactions/s}", size / ended, ended))
     ]  # fmt: skip
-
-
-def _settings(case: Case, db: str) -> list[Evidence]:
-    """The settings in force that have so much logged: of the server, then of databases and roles."""
-    names = [*(it[0] for it in (*WORDS, *LEAST_MS, *OF_PLANS)), *LIBRARIES, "pgaudit.log"]
-    everywhere = _that_log({name: value for name in names if (value := case.setting(name, db)) is not None})
-    found = [
-        Evidence("setting", f"name = '{name}' and db = '{db}'", phrase("{} = {}", name, value), "", why)
-        for name, value, why in everywhere
-    ]
-    return [*found, *_settings_of_roles(case, db)]
-
-
-def _settings_of_roles(case: Case, db: str) -> list[Evidence]:
-    """Those of databases and roles, the same one once: with how many have it so."""
-    scopes: dict[tuple[str, str, str], list[Scope]] = {}
-    for (role, database), own in _of_roles(case, db).items():
-        for told in _that_log(own):
-            scopes.setdefault(told, []).append(Scope(role, database, told[0]))
-    return [_of_scopes(db, told, own) for told, own in scopes.items()]
-
-
-def _of_scopes(db: str, told: tuple[str, str, str], own: Sequence[Scope]) -> Evidence:
-    name, value, why = told
-    first, more = own[0], len(own) - 1
-    where = f"name like '% {name}'" if more else f"name = '{first.text}'"
-    others = phrase(" and {:,} {}", more, "other" if more == 1 else "others") if more else ""
-    whose = phrase("{} = {} for {}{}", name, value, first.whose, others)
-    return Evidence("setting", f"{where} and db = '{db}'", whose, "", why)
-
-
-def _that_log(values: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Those of some settings that have much logged: name, value, and what that is."""
-    told = [(name, values[name], why) for name, words, why in WORDS if values.get(name) in words]
-    told += [(name, values[name], why) for name, why in LEAST_MS if _is_small(values.get(name))]
-    if _is_small(values.get(PLAN_MS)):
-        told += [(name, "on", why) for name, why in OF_PLANS if values.get(name) == "on"]
-    told += [
-        (name, values[name], f"{library} writes {what}")
-        for name in LIBRARIES
-        for library, what in WRITERS.items()
-        if library in values.get(name, "") and _is_open(library, values)
-    ]
-    return told
-
-
-def _is_open(library: str, values: Mapping[str, str]) -> bool:
-    """Whether a library that is loaded may write: its own settings do not say that it is off, or how much it writes."""
-    return values.get("pgaudit.log") != "none" if library == AUDIT else PLAN_MS not in values
-
-
-def _is_small(value: str | None) -> bool:
-    """Whether a least duration, in milliseconds or with a unit, is so small that nearly everything is logged."""
-    found = _DURATION.fullmatch(value or "")
-    return found is not None and float(found["number"]) * MS[found["unit"] or "ms"] <= SMALL_MS
-
-
-def _of_roles(case: Case, db: str) -> dict[tuple[str | None, str | None], dict[str, str]]:
-    """Settings of roles and databases, by role and database; null: every one."""
-    rows = case.dataset.frame("setting").filter((pl.col("component") == COMPONENT) & (pl.col("db") == db))
-    last = rows.group_by("name", maintain_order=True).last().drop_nulls("value")
-    found: dict[tuple[str | None, str | None], dict[str, str]] = {}
-    for name, value in last.select("name", "value").iter_rows():
-        if scope := scope_of(name):
-            found.setdefault((scope.role, scope.database), {})[scope.name] = value
-    return found
 
 
 def _plans(case: Case, db: str) -> list[Evidence]:
