@@ -6,7 +6,7 @@ from typing import Final
 
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.horizon import holders
+from doctord.diagnose.causes.vacuum.horizon import holders
 from doctord.diagnose.common.by_server import of_events
 from doctord.diagnose.common.waited import WORTH_NAMING_SHARE, share
 from doctord.diagnose.evidence import Sign, weigh

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.frozen import hold
+from doctord.diagnose.causes.vacuum.frozen import hold
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, Severity
 from doctord.diagnose.phrase import Words, phrase
 

@@ -10,8 +10,8 @@ from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION, Blocker, Gate, ga
 from doctord.dataset.tables import CLIENT
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.exclusive import instead_of
-from doctord.diagnose.causes.databases.logged_locks import logged_waits
+from doctord.diagnose.causes.locking.exclusive import instead_of
+from doctord.diagnose.causes.locking.logged_locks import logged_waits
 from doctord.diagnose.common.by_server import waited_by_server
 from doctord.diagnose.common.histograms import spread
 from doctord.diagnose.common.oracle import leaders

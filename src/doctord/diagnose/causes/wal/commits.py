@@ -8,11 +8,11 @@ import polars as pl
 from doctord.analyse.waits import Wait
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.standbys import STANDBY, missing_standby
 from doctord.diagnose.causes.oracle.log_writer_warnings import warned_writes
 from doctord.diagnose.causes.statements.logged import logged_commits
 from doctord.diagnose.causes.statements.prepared import standing_commits
 from doctord.diagnose.causes.storage.latencies import slow_histograms
+from doctord.diagnose.causes.wal.standbys import STANDBY, missing_standby
 from doctord.diagnose.common.by_server import waited_by_server, writing_commits
 from doctord.diagnose.common.histograms import spread
 from doctord.diagnose.common.oracle import idle_pct, per

@@ -7,8 +7,8 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.cancelled_vacuums import cancelled_again
-from doctord.diagnose.causes.databases.horizon import holders
+from doctord.diagnose.causes.vacuum.cancelled_vacuums import cancelled_again
+from doctord.diagnose.causes.vacuum.horizon import holders
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 

@@ -7,7 +7,7 @@ import polars as pl
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.archiver import FAILED_S, READY, failing, is_failing, standing, standstill
+from doctord.diagnose.causes.wal.archiver import FAILED_S, READY, failing, is_failing, standing, standstill
 from doctord.diagnose.common.slots import RETAINED, growth, is_gone, unread_s
 from doctord.diagnose.common.wal_room import MIB, Room, room_on_disk, symptoms, until_end
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Severity

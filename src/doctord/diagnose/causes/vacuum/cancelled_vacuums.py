@@ -10,7 +10,7 @@ import polars as pl
 from doctord.analyse.locking.autovacuum import CANCELLED, WORKER, Taker, cancelled, takers, vacuumed
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
-from doctord.diagnose.causes.databases.exclusive import COMMENT, instead_of
+from doctord.diagnose.causes.locking.exclusive import COMMENT, instead_of
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.diagnose.words import shortened
