@@ -58,7 +58,7 @@ def test_what_is_wrong_with_one_server_explains_nothing_of_another(
     ]
     assert {one.cause: one.explained_by for one in findings(claims)}["row_locks"] == explained_by
     measured = {"row_locks": "idle_in_transaction_blocker"}
-    assert {one.cause: one.explained_by for one in findings(claims, explained=measured)}["row_locks"] == explained_by
+    assert {one.cause: one.explained_by for one in findings(claims, measured=measured)}["row_locks"] == explained_by
 
 
 def test_of_two_servers_each_has_its_own_cause() -> None:

@@ -115,6 +115,10 @@ class Case:
         """Who others wait for, and waits for nobody, with all that wait behind: see `analyse.locks`."""
         return locks.blockers(self.dataset)
 
+    def blockers_of(self, *kinds: str) -> list[locks.Blocker]:
+        """Those of them behind whom others wait for some kinds of lock, with what waits so behind them."""
+        return locks.blockers(self.dataset, self.time.events_of(*kinds))
+
     @cached_property
     def roots(self) -> Roots:
         """What the sessions do that others wait behind for locks: see `analyse.lock_roots`."""

@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from functools import partial
 
 import polars as pl
 
@@ -21,6 +22,7 @@ from doctord.diagnose.addm import with_addm
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, Cause
 from doctord.diagnose.explained import explained_share
+from doctord.diagnose.explaining import MayBeBehind, explaining, without_circles
 from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
 from doctord.diagnose.graded import by_lost_service
 from doctord.diagnose.judged import judged, not_judged, untold
@@ -30,6 +32,7 @@ from doctord.diagnose.other_storage import unseen, with_storage
 from doctord.diagnose.phrase import Phrase, listed, phrase
 from doctord.diagnose.quiet_logs import quiet_logs
 from doctord.diagnose.service import served
+from doctord.diagnose.shortages import may_be_behind
 
 MOST_TRACED = 6  # devices and operations of an I/O trace that are told of
 MOST_SIZES = 4
@@ -61,7 +64,6 @@ def diagnose(
     case = Case(dataset, earlier, trace, servers)
     claimed = _claims(case, [cause for cause in _asked(dataset) if not cause.last])
     case.claims, by_roots = by_waits(case, claimed)
-    explained = {**by_roots, **{symptom: name for name, claim in case.claims for symptom in claim.explains}}
     case.claims += _claims(case, [cause for cause in _asked(dataset) if cause.last])
     case.claims = [(name, by_lost_service(case, claim)) for name, claim in case.claims]
     areas = judged(case)
@@ -72,7 +74,7 @@ def diagnose(
         until=interval and interval[1],
         time_of=case.time.of,
         time=case.time.shares,
-        findings=findings(case.claims, interval, case.vendors, explained),
+        findings=findings(case.claims, interval, case.vendors, by_roots, partial(may_be_behind, case)),
         looked_at=_looked_at(case),
         not_measured=(
             *case.not_measured(),
@@ -106,59 +108,31 @@ def findings(
     claims: Iterable[tuple[str, Claim]],
     interval: tuple[datetime, datetime] | None = None,
     components: Collection[str] = (),
-    explained: Mapping[str, str | None] | None = None,
+    measured: Mapping[str, str | None] | None = None,
+    may_be_behind: MayBeBehind = lambda *_: True,
 ) -> tuple[Finding, ...]:
     """What causes claim, each with its name, as findings: the worst first, each followed by what it explains.
 
-    Worst is severity, then damage. Of several that explain a finding the worst counts. `explained` holds what was
-    measured of that (see `lock_roots.by_waits`): it goes before the names that causes give.
+    Worst is severity, then damage. `measured` is who explains whom by who waits for whom (`lock_roots.by_waits`): it
+    goes before the names that causes give; `may_be_behind` tells which of these hold.
     """
     ordered = sorted(claims, key=_damage)
-    whole = [
-        CAUSES[name].finding(claim, interval, _explaining(name, claim, ordered, explained or {}), components)
-        for name, claim in ordered
-    ]
-    names = {finding.cause for finding in whole}
-
-    def below(cause: str) -> Iterable[Finding]:
-        for finding in whole:
-            if finding.explained_by == cause:
-                yield finding
-                yield from below(finding.cause)
-
-    result = list[Finding]()
-    for root in (finding for finding in whole if finding.explained_by not in names):
-        result += [finding for finding in (root, *below(root.cause)) if finding not in result]
-    return tuple(result)
-
-
-def _explaining(
-    name: str, claim: Claim, claims: Iterable[tuple[str, Claim]], measured: Mapping[str, str | None]
-) -> str | None:
-    """The cause that explains a claim, by who waits for whom where that was measured, else by the names it gives.
-
-    What is wrong with one server explains nothing of another. A cause with waits of its own that hardly anybody is
-    behind explains no locks, whatever it names; and what costs so little that it is a note explains nothing worse.
-    """
-    if claim.stands_alone:
-        return None
-    told = [(other, one) for other, one in claims if _may_explain(one, claim)]
-    if measured.get(name) in {other for other, _ in told}:
-        return measured[name]
-    is_note = all(one.graded == "note" for other, one in told if other == name)
-    named = (
-        other
-        for other, one in told
-        if one.explains_waits
-        and name in CAUSES[other].explains
-        and (is_note or one.graded != "note" or one.cost.share is None)
+    above = without_circles(
+        [explaining(number, ordered, measured or {}, may_be_behind) for number in range(len(ordered))]
     )
-    return next((other for other in named if name not in measured or not CAUSES[other].waits), None)
+    whole = [
+        CAUSES[name].finding(claim, interval, None if by is None else ordered[by][0], components)
+        for (name, claim), by in zip(ordered, above, strict=True)
+    ]
 
+    def below(number: int) -> Iterable[int]:
+        for symptom, by in enumerate(above):
+            if by == number:
+                yield symptom
+                yield from below(symptom)
 
-def _may_explain(one: Claim, other: Claim) -> bool:
-    """Whether two claims may be about the same server: of the host, and where a cause does not know, both are."""
-    return one.database is None or other.database is None or one.database == other.database
+    roots = [number for number, by in enumerate(above) if by is None]
+    return tuple(whole[number] for root in roots for number in (root, *below(root)))
 
 
 def _damage(claimed: tuple[str, Claim]) -> tuple[int, float, float, str]:

@@ -115,7 +115,9 @@ class Claim:
     confidence (`graded`), and `remedy` and `verify` are those of the cause's documentation; `first_steps` stand before
     that remedy. Without `explains_waits` nothing is set below it: it is no part of what the database waits for.
     `explains` names causes that its own figures show to be its symptoms, whatever the causes' documentation says. With
-    `stands_alone` its own figures show that no other cause explains it. All else as in `Finding`.
+    `stands_alone` its own figures show that no other cause explains it. `objects` names which of several of its kind it
+    is about, file systems (mount, else device) or devices: it explains nothing of others, nor do others explain it;
+    empty: which, is not known. All else as in `Finding`.
     """
 
     title: Words
@@ -134,6 +136,7 @@ class Claim:
     explains_waits: bool = True
     explains: Sequence[str] = ()
     stands_alone: bool = False
+    objects: Sequence[str] = ()
 
     @property
     def cost(self) -> Impact:

@@ -84,9 +84,11 @@ class Gate:
     root: int
 
 
-def blockers(dataset: Dataset) -> list[Blocker]:
-    """Roots of the blocking trees, the one that cost others most first."""
+def blockers(dataset: Dataset, events: Collection[str] | None = None) -> list[Blocker]:
+    """Roots of the blocking trees, the one that cost others most first; with `events` by who waits for one of these."""
     trees = _trees(dataset)
+    if events is not None and not trees.is_empty():
+        trees = trees.filter(pl.col("event").is_in([*events]))
     if trees.is_empty():
         return []
     idle = _is_idle()

@@ -16,7 +16,7 @@ _BLOCK: Final = re.compile(r"block\.(?P<device>.+)\.(?P<limit>\w+)$")
 class DevicePath:
     """The way from a folder to the disks; `devices` from the file system down, none where they are not known.
 
-    `holds` is what the server keeps there (data, WAL, log, archive, tablespace NAME); null where that is not told.
+    `holds` is what the server `db` keeps there (data, WAL, log, archive, tablespace NAME); null where that is not told.
     """
 
     folder: str
@@ -24,14 +24,17 @@ class DevicePath:
     mount: str | None
     devices: tuple[str, ...]
     holds: str | None = None
+    db: str | None = None
 
 
 def device_paths(dataset: Dataset) -> list[DevicePath]:
     """The ways of all folders of database servers that were looked at: data, log, tablespaces."""
     parts: dict[str, dict[str, str]] = {}
-    for name, value in _settings(dataset, "path."):
+    servers: dict[str, str | None] = {}
+    for name, value, db in _settings(dataset, "path."):
         if found := _PATH.match(name):
             parts.setdefault(found["folder"], {})[found["part"]] = value
+            servers[found["folder"]] = db or servers.get(found["folder"])
     return [
         DevicePath(
             folder,
@@ -39,6 +42,7 @@ def device_paths(dataset: Dataset) -> list[DevicePath]:
             told.get("mount"),
             tuple(told.get("devices", "").split()),
             told.get("holds"),
+            servers[folder],
         )
         for folder, told in parts.items()
     ]
@@ -47,12 +51,12 @@ def device_paths(dataset: Dataset) -> list[DevicePath]:
 def device_limits(dataset: Dataset) -> dict[str, dict[str, str]]:
     """By device its settings: max_sectors_kb, nr_requests, queue_depth, scheduler, and what else is told."""
     found: dict[str, dict[str, str]] = {}
-    for name, value in _settings(dataset, "block."):
+    for name, value, _ in _settings(dataset, "block."):
         if told := _BLOCK.match(name):
             found.setdefault(told["device"], {})[told["limit"]] = value
     return found
 
 
-def _settings(dataset: Dataset, beginning: str) -> list[tuple[str, str]]:
+def _settings(dataset: Dataset, beginning: str) -> list[tuple[str, str, str | None]]:
     rows = dataset.frame("setting").filter(pl.col("name").str.starts_with(beginning) & pl.col("value").is_not_null())
-    return [(name, value) for name, value in rows.select("name", "value").iter_rows()]
+    return [(name, value, db) for name, value, db in rows.select("name", "value", "db").iter_rows()]

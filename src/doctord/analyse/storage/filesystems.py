@@ -28,6 +28,16 @@ def newest(dataset: Dataset) -> pl.DataFrame:
 
 def left_bytes(dataset: Dataset, folder: str | None) -> float | None:
     """Room left where a folder lies, in bytes: of the mount that is nearest above it; null where none is known."""
-    rooms = dict(newest(dataset).select("mount", "left_bytes").drop_nulls().iter_rows())
-    above = [mount for mount in rooms if folder and f"{folder}/".startswith(mount.rstrip("/") + "/")]
-    return float(rooms[max(above, key=len)]) if above else None
+    mount = mount_of(dataset, folder)
+    return None if mount is None else rooms(dataset)[mount]
+
+
+def mount_of(dataset: Dataset, folder: str | None) -> str | None:
+    """The mount that is nearest above a folder, of those whose room is known; null where none is."""
+    above = [mount for mount in rooms(dataset) if folder and f"{folder}/".startswith(mount.rstrip("/") + "/")]
+    return max(above, key=len, default=None)
+
+
+def rooms(dataset: Dataset) -> dict[str, float]:
+    """Bytes left, by mount."""
+    return {mount: float(left) for mount, left in newest(dataset).select("mount", "left_bytes").drop_nulls().rows()}

@@ -5,6 +5,7 @@ How large a part of the transactions has to fail before that is a trouble, and o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from doctord.analyse.errors import Logged, failures, logged
@@ -75,6 +76,8 @@ OTHER: Final = Kind("other", ())
 # Who does one kind of thing all the time can do none of it: all that write, or that notify.
 OUTAGE: Final = ("disk full", "notify queue")
 ENDING_SESSIONS: Final = ("25P03", "25P04")
+# What has not come for an hour is over: of a recording of days nobody is to be woken for it now.
+OVER_S: Final = 3600.0
 
 
 class Transactions(NamedTuple):
@@ -93,7 +96,8 @@ class Transactions(NamedTuple):
 class Failed:
     """Errors of one kind on one server: how many a second, and what part (0 to 1) of its transactions they ended.
 
-    A part that cannot be more than was rolled back: an error after a savepoint ends no transaction.
+    A part that cannot be more than was rolled back: an error after a savepoint ends no transaction. `quiet_s` is for
+    how long before the end none has come.
     """
 
     db: str
@@ -102,6 +106,7 @@ class Failed:
     per_s: float
     share: float
     transactions: Transactions
+    quiet_s: float = 0.0
 
     @property
     def count(self) -> float:
@@ -164,8 +169,9 @@ def failed(case: Case, db: str) -> list[Failed]:
     for one in failures(logged(case.dataset)):
         if one.db == db and (one.severity == ERROR or one.state in ENDING_SESSIONS):
             by_kind.setdefault(kind_of(one), []).append(one)
+    until = case.dataset.until
     return sorted(
-        (_failed(db, kind, messages, seconds, counted) for kind, messages in by_kind.items()),
+        (_failed(db, kind, messages, seconds, counted, until=until) for kind, messages in by_kind.items()),
         key=lambda one: -one.per_s,
     )
 
@@ -183,13 +189,29 @@ def kind_of(one: Logged) -> Kind:
 
 def severity_of(one: Failed) -> Severity:
     """Of what the server ran out of: from the first on; where nothing is written any more, whatever part that is."""
-    return "critical" if one.share >= CRITICAL_SHARE or (one.kind.name in OUTAGE and one.count >= OFTEN) else "warning"
+    is_outage = one.kind.name in OUTAGE and one.count >= OFTEN and one.quiet_s < OVER_S
+    return "critical" if one.share >= CRITICAL_SHARE or is_outage else "warning"
 
 
-def _failed(db: str, kind: Kind, messages: Sequence[Logged], seconds: float, counted: Transactions) -> Failed:
+def is_over(one: Failed) -> list[Evidence]:
+    """That none of them has come for long."""
+    if one.quiet_s < OVER_S:
+        return []
+    return [
+        Evidence("statistic", f"name = 'log.errors' and db = '{one.db}'",
+                 phrase("none for {:duration}", one.quiet_s), phrase("{:duration}", OVER_S), "it is over")
+    ]  # fmt: skip
+
+
+def _failed(
+    db: str, kind: Kind, messages: Sequence[Logged], seconds: float, counted: Transactions, *, until: datetime | None
+) -> Failed:
     per_s = sum(one.count for one in messages) / seconds
     whole = counted.commits + counted.rollbacks
-    return Failed(db, kind, messages, per_s, min(per_s, counted.rollbacks) / whole if whole else 0.0, counted)
+    share = min(per_s, counted.rollbacks) / whole if whole else 0.0
+    last = max((one.last for one in messages if one.last), default=until)
+    quiet_s = (until - last).total_seconds() if until and last else 0.0
+    return Failed(db, kind, messages, per_s, share, counted, max(quiet_s, 0.0))
 
 
 def _told(one: Logged, per_s_each: float) -> Evidence:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.hosts import HEALTHY_TIME, host
+from diagnose.hosts import DB, HEALTHY_TIME, host
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -47,6 +47,42 @@ def test_who_keeps_old_transactions_in_sight_is_told() -> None:
     }  # fmt: skip
     (finding,) = found(BUSY, time=WAITS, sessions=[session])
     assert "ledger-import" in " ".join(said(item.why) for item in finding.for_)
+
+
+def test_what_costs_next_to_nothing_is_a_note_and_explains_nothing() -> None:
+    """Three hundredths of a CPU, of two sessions."""
+    statement = {"statement_id": "5", "text": "SELECT 1", "calls_per_s": 100.0, "elapsed_s_per_s": 1.9}
+    busy: Any = {"time": {("CPU", "CPU"): 1.9}, "statements": [statement]}
+    findings = diagnose(host(postgres={("Subtrans", HIT): 110_000.0}, **busy)).findings
+    assert {one.cause: one.severity for one in findings}["transaction_status_read"] == "note"
+    assert "transaction_status_read" not in [one.explained_by for one in findings]
+
+
+def test_two_caches_do_not_share_the_waits_for_reads() -> None:
+    both = BUSY | {("MultiXactMember", READ): 2000.0, ("MultiXactOffset", READ): 2000.0}
+    shares = {said(one.title).rpartition(" ")[2]: one.impact.share for one in found(both, time=WAITS)}
+    assert shares == {"Subtrans)": pytest.approx(0.42, abs=0.02), "MultiXactMember)": None, "MultiXactOffset)": None}
+
+
+def test_what_another_server_waits_for_is_not_this_ones() -> None:
+    about = {"component": "postgresql", "db": "postgresql:5433", "entity": "Subtrans", "kind": "rate"}
+    other = {"statistic": [about | {"name": HIT, "value": 500_000.0}, about | {"name": READ, "value": 60_000.0}]}
+    told = {one.database: one.impact.share for one in found(BUSY, time=WAITS, extra=other)}
+    assert told == {DB: pytest.approx(0.42, abs=0.02), "postgresql:5433": None}
+
+
+@pytest.mark.parametrize(("commits", "is_found"), [(50_000.0, False), (4000.0, True)], ids=["busy", "far more"])
+def test_a_server_at_full_throttle_looks_up_a_few_outcomes_for_each_transaction(
+    commits: float, *, is_found: bool
+) -> None:
+    figures = {("Xact", HIT): 350_000.0, ("bench", "pg_stat_database.xact_commit"): commits}
+    assert bool(found(figures)) is is_found
+
+
+def test_the_wait_of_commits_that_are_written_down_together_is_no_look_up() -> None:
+    figures = {("Xact", READ): 1500.0}
+    (finding,) = found(figures, time=HEALTHY_TIME | {("IPC", "XactGroupUpdate"): 0.5})
+    assert finding.impact.share is None
 
 
 def test_what_a_healthy_server_looks_up_is_no_finding() -> None:

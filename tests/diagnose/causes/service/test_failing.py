@@ -4,14 +4,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import Any
 
 import psycopg
 import pytest
 
 from checkups import checkup
-from diagnose.hosts import DB, host
+from diagnose.hosts import DB, START, host
 from doctord.dataset.dataset import Dataset
+from doctord.diagnose.causes.service.failing import SHARED_MEMORY
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Diagnosis, Finding
 from doctord.report.diagnosis.document import document
@@ -145,6 +147,44 @@ def test_no_room_is_a_trouble_whatever_part_it_is(commits: float, per_s: float, 
     assert finding.severity == severity
     assert any("/data" in said(item.figure) for item in finding.for_)
     assert not finding.not_measured
+
+
+def test_no_room_days_ago_is_told_and_wakes_nobody() -> None:
+    """A recording of which the rest came two days later."""
+    dataset = failing({f"ERROR 53100 {NO_ROOM}": 5.0}, commits=1000.0)
+    rows = {name: dataset.frame(name).to_dicts() for name in dataset.tables}
+    late = {**rows["memory"][-1], "ts": START + timedelta(days=2)}
+    finding = found(Dataset.from_rows(**{**rows, "memory": [*rows["memory"], late]}))["disk_full"]
+    assert finding.severity == "warning"
+    assert [said(item.why) for item in finding.against] == ["it is over"]
+
+
+SERVERS = [{"component": "kernel", "db": DB, "name": f"path./srv/pg.{part}", "value": value}
+           for part, value in (("holds", "data"), ("mount", "/srv"))]  # fmt: skip
+ALL_OF_IT = {"size_bytes": 2**34, "used_bytes": 2**34, "available_bytes": 0}
+
+
+@pytest.mark.parametrize(
+    ("mount", "places", "is_told"),
+    [
+        ({"mount": "/snap/core/1", "device": "/dev/loop3"}, [], False),
+        ({"mount": "/home", "device": "/dev/vdc"}, SERVERS, False),
+        ({"mount": "/srv", "device": "/dev/loop4"}, SERVERS, True),
+        ({"mount": SHARED_MEMORY, "device": "shm"}, SERVERS, True),
+        ({"mount": "/home", "device": "/dev/vdc"}, [], True),
+    ],
+    ids=["an image", "nothing of the server's", "the server's", "shared memory", "what is where, is not known"],
+)
+def test_a_full_file_system_that_holds_nothing_of_the_server_is_not_why(
+    mount: dict[str, Any], places: list[dict[str, Any]], *, is_told: bool
+) -> None:
+    dataset = failing({f"ERROR 53100 {NO_ROOM}": 5.0}, filesystems=[{}, ALL_OF_IT | mount])
+    rows = {name: dataset.frame(name).to_dicts() for name in dataset.tables}
+    end = {"ts": START + timedelta(seconds=20), "host": "host"}
+    settings = [*rows.get("setting", []), *(end | place for place in places)]
+    finding = found(Dataset.from_rows(**{**rows, "setting": settings}))["disk_full"]
+    assert any(item.table == "filesystem" for item in finding.for_) is is_told
+    assert bool(finding.not_measured) is not is_told
 
 
 def test_no_room_where_no_file_system_is_full() -> None:

@@ -88,5 +88,12 @@ def test_nearly_full_before_anything_fails(objects: float, severity: str | None,
         assert said(finding.title).startswith(f"{share} of the lock table of {DB} is taken")
 
 
+def test_a_small_server_has_room_for_its_own_processes_too() -> None:
+    """64 for each of 20 sessions and of 3 + 8 + 10 processes: a dump of 1,500 tables is no more than half of it."""
+    own = {"max_connections": "20", "autovacuum_max_workers": "3", "max_worker_processes": "8", "max_wal_senders": "10"}
+    dataset = host(postgres=LEAK | {(None, "pg_locks.objects"): 1500.0}, settings=SETTINGS | own)
+    assert "lock_table_full" not in [one.cause for one in diagnose(dataset).findings]
+
+
 def test_without_the_settings_nothing_is_near() -> None:
     assert diagnose(host(postgres=LEAK)).healthy

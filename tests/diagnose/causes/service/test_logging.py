@@ -90,24 +90,23 @@ def test_a_file_system_that_the_log_fills_within_hours() -> None:
     assert any("until its file system is full" in said(item.figure) for item in finding.for_)
 
 
-def test_settings_of_a_database_or_a_role() -> None:
-    own = {"session_preload_libraries": "auto_explain", "auto_explain.log_min_duration": "1ms"}
-    rows = [
-        {"component": "pg_db_role_setting", "db": DB, "name": f"* bench {name}", "value": it}
-        for name, it in own.items()
-    ]
-    rows.append(rows[0] | {"name": "app * log_min_duration_statement", "value": "5s"})
-    finding = found(postgres=log(4 * MIB, 20_000), settings={"log_statement": "none"}, extra={"setting": rows})
+def test_planning_is_not_what_the_log_costs() -> None:
+    """A log of 1 MiB/s takes a sixth of a CPU at the most; the statement is planned for 9 ms of 10, sixty times a s."""
+    quick, sampled = CALL | {"elapsed_s_per_s": 0.06}, [{"statement_id": "5", "wait_kind": "cpu"}]
+    finding = found(postgres=log(1.1 * MIB, 1000), statements=[quick], sessions=sampled)
     assert finding
-    figures = [said(item.figure) for item in finding.for_ if item.table == "setting"]
-    assert figures == ["auto_explain.log_min_duration = 1ms for database bench"]
+    assert finding.severity == "note"
 
 
-def test_settings_of_sessions_are_not_seen_and_that_is_said() -> None:
-    finding = found(postgres=log(4 * MIB, 20_000), settings={"log_statement": "none"})
+def test_the_room_is_that_of_its_own_log() -> None:
+    mounts = [{"mount": "/a", "device": "/dev/vdb", "size_bytes": 40 * GIB, "used_bytes": 10 * GIB},
+              {"mount": "/b", "device": "/dev/vdc", "size_bytes": 40 * GIB, "used_bytes": 10 * GIB}]  # fmt: skip
+    holds = [{"component": "kernel", "db": db, "name": f"path.{mount}/pg.{part}", "value": value}
+             for db, mount in ((DB, "/a"), ("postgresql:5433", "/b"))
+             for part, value in (("holds", "log"), ("mount", mount))]  # fmt: skip
+    finding = found(postgres=log(4 * MIB, 20_000), statements=[], filesystems=[{}, *mounts], extra={"setting": holds})
     assert finding
-    assert finding.confidence == 0.6
-    assert "which settings" in said(finding.not_measured[0].what)
+    assert [item.filter for item in finding.for_ if item.table == "filesystem"] == ["mount = '/a'"]
 
 
 def test_errors_that_fill_the_log_speak_against_it() -> None:

@@ -143,6 +143,18 @@ def test_a_tablespace_whose_reads_the_server_times() -> None:
     assert "/old > ext4 on /old > sdb" in [said(item.figure) for item in finding.for_]
 
 
+def test_what_another_server_waits_for_is_not_this_files() -> None:
+    """Sessions of postgresql:5432 wait for its disks; postgresql:5433 has a slow tablespace that nobody waits for."""
+    about = {"component": "postgresql", "db": "postgresql:5433", "kind": "rate"}
+    rows = [
+        about | {"name": f"tablespace_io.{name}", "entity": entity, "value": value}
+        for entity, ms in (("pg_default", 0.4), ("old", 35.0))
+        for name, value in (("blks_read", 50.0), ("read_ms", ms))
+    ]
+    told = diagnose(host(time=IN_DISK_WAITS, extra={"statistic": rows})).findings
+    assert "slow_file" not in [one.cause for one in told]
+
+
 def test_a_tablespace_on_a_device_of_its_own_is_timed_by_that() -> None:
     finding = of_tablespaces({}, sdb=35.0)["slow_file"]
     assert finding.confidence == 0.6, "others may read from that device, too"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.by_server import waited_by_server
 from doctord.diagnose.common.histograms import spread
 from doctord.diagnose.common.waited import MOST_OF_TIME, QUICK_READ_MS, counted_of_kind, mean_ms, of_kind
 from doctord.diagnose.finding import Claim, Evidence
@@ -53,10 +54,14 @@ def _often(case: Case, part: float) -> bool:
 
 
 def _read_ms(case: Case) -> float | None:
-    """Mean time of a read: as the server counts its waits, else as PostgreSQL times reads (track_io_timing)."""
+    """Mean time of a read: as the server counts its waits, else as PostgreSQL times reads (track_io_timing).
+
+    Of several servers that of the one that waits most: each has devices of its own, and may time nothing.
+    """
     if case.active.is_empty():
         return mean_ms(counted_of_kind(case.waits, SINGLE))
-    waited_ms, blocks = case.total(READ_TIME), case.total("pg_stat_database.blks_read")
+    db = next(iter(waited_by_server(case, SINGLE)), None)
+    waited_ms, blocks = case.total(READ_TIME, db), case.total("pg_stat_database.blks_read", db)
     return waited_ms / blocks if waited_ms and blocks else None
 
 

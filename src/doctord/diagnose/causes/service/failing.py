@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from doctord.analyse.storage import filesystems
+from doctord.analyse.storage.device_paths import device_paths
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common.failures import OTHER, Failed, failed, of_kind, severity_of
+from doctord.diagnose.common.failures import OTHER, Failed, failed, is_over, of_kind, severity_of
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured, measured
 from doctord.diagnose.phrase import Phrase, phrase
@@ -24,6 +25,8 @@ QUEUE, QUEUE_FULL_PCT = "pg_notification_queue.used_pct", 50.0
 # A transaction that is open for so long while the queue is not emptied is no short one.
 OPEN_S = 5.0
 FULL_SHARE = 0.95
+# Where PostgreSQL has what parallel workers share (dynamic_shared_memory_type = posix).
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - looked for among mounts, nothing is written there
 # A table of which so many rows a second are read by scans of the whole.
 SCANNED, SCANNED_ROWS = "pg_stat_user_tables.seq_tup_read", 1000.0
 AFTER_SAVEPOINTS = 2.0
@@ -95,7 +98,7 @@ def notify_queue_full(case: Case) -> Iterator[Claim]:
             confidence=0.95 if for_ else 0.85,
             severity=severity_of(fails) if fails else "warning",
             for_=[*(fails.evidence() if fails else ()), *for_, *_open_transactions(case, db)],
-            against=against,
+            against=[*against, *(is_over(fails) if fails else ())],
             time_of=TRANSACTIONS if fails else None,
             database=db,
         )
@@ -122,13 +125,14 @@ def disk_full(case: Case) -> Iterator[Claim]:
         (53100).
     """
     for one in of_kind(case, "disk full"):
-        full = _full_filesystems(case)
+        full = _full_filesystems(case, one.db)
         yield Claim(
             phrase("Statements of {} fail for want of room on disk: {:count time/times}", one.db, round(one.count)),
             impact=measured(one.share),
             confidence=0.95,
             severity=severity_of(one),
             for_=[*one.evidence(), *full],
+            against=is_over(one),
             not_measured=[] if full else [
                 NotMeasured("which file system is full", "none that was seen is",
                             "df of each tablespace (\\db in psql), of the data directory and of /dev/shm; quotas")
@@ -162,6 +166,7 @@ def out_of_memory(case: Case) -> Iterator[Claim]:
             confidence=0.9,
             severity=severity_of(one),
             for_=one.evidence(),
+            against=is_over(one),
             time_of=TRANSACTIONS,
             database=one.db,
         )
@@ -275,9 +280,18 @@ def _open_transactions(case: Case, db: str) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _full_filesystems(case: Case) -> list[Evidence]:
+def _full_filesystems(case: Case, db: str) -> list[Evidence]:
+    """Those that are full, of what is known to hold files of the server; where that is not known, of all but images.
+
+    An image of a package (squashfs on a loop device) is full from the first.
+    """
     newest = filesystems.newest(case.dataset)
-    full = newest.filter(pl.col("used_share") >= FULL_SHARE).sort("used_share", descending=True, maintain_order=True)
+    ways = [way for way in device_paths(case.dataset) if way.db == db and way.mount]
+    own = [SHARED_MEMORY, *(name for way in ways for name in (way.mount, f"{way.mount} of {db}"))]
+    is_image = pl.col("device").str.contains("loop").fill_null(value=False)
+    may_be_meant = pl.col("mount").is_in(own) if ways else ~is_image
+    full = newest.filter((pl.col("used_share") >= FULL_SHARE) & may_be_meant)
+    full = full.sort("used_share", descending=True, maintain_order=True)
     return [
         Evidence("filesystem", f"mount = '{mount}'", phrase("{}: {:.1f %} used", mount, share * 100), "",
                  phrase("{:bytes} left", left))

@@ -8,19 +8,21 @@ from doctord.analyse.errors import failures, logged
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common.failures import Failed, of_kind, severity_of
+from doctord.diagnose.common.failures import Failed, is_over, of_kind, severity_of
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured, measured
 from doctord.diagnose.phrase import Words, phrase
 
 OBJECTS, ENTRIES, HELD = "pg_locks.objects", "pg_locks.entries", "pg_locks.held"
-# The documentation's sum leaves out the server's own processes and what shared memory is to spare: more fits. Half of
-# it on a server that fails so is a table that fills; where nothing failed yet, nearly all of it is worth a note.
+# More fits than the sum, in what shared memory is to spare. Half of it on a server that fails so is a table that fills;
+# where nothing failed yet, nearly all of it is worth a note.
 HALF, NEARLY = 0.5, 0.9
 # Who holds so much (0 to 1) of the entries is the one to look at; else it is many, and how each of them works.
 LARGE_PART = 0.25
 MOST_TOLD = 3
-SUM: Final = "max_locks_per_transaction * (max_connections + max_prepared_transactions)"
+SUM: Final = "max_locks_per_transaction for each session, process of the server's own and prepared transaction"
+# Who may hold locks besides the sessions of clients (InitializeMaxBackends in src/backend/utils/init/postinit.c).
+OTHERS: Final = ("max_prepared_transactions", "max_worker_processes", "max_wal_senders")
 HOLDER: Final = re.compile(r"^(?P<type>[\w ]+), (?P<who>session (?P<sid>\d+) \(.*\)|.*)$")
 THE_HOLDERS: Final = NotMeasured(
     "who filled the lock table",
@@ -46,8 +48,8 @@ def lock_table_full(case: Case) -> Iterator[Claim]:
 
     Looks like: errors 53200, "out of shared memory", with the hint max_locks_per_transaction.
     Hurts because: whoever needs one more lock fails: statements, new sessions, autovacuum; nobody is seen to wait.
-    Speaks for it: how many fail so; objects in the table against max_locks_per_transaction * (max_connections +
-        max_prepared_transactions); who holds most, and of which type.
+    Speaks for it: how many fail so; objects in the table against max_locks_per_transaction for each session, process
+        of the server's own and prepared transaction; who holds most, and of which type.
     Speaks against it: a table with room at the moments that were looked at: then it filled in between (a dump, a query
         over thousands of partitions), or it is the table of predicate locks, of serializable transactions.
     Remedy: Find who holds most locks: end that session if it holds them without need, and mend how it takes them.
@@ -73,7 +75,7 @@ def lock_table_full(case: Case) -> Iterator[Claim]:
             severity=severity_of(fails) if fails else "warning" if part and part >= 1 else "note",
             for_=[*(fails.evidence() if fails else ()), *_refused(case, db), *for_, *map(_held, holders),
                   *(_types(case, db) if for_ else ())],
-            against=against,
+            against=[*against, *(is_over(fails) if fails else ())],
             not_measured=[] if for_ else [THE_HOLDERS],
             remedy=tuple(_steps(case, db, holders)) if for_ else (),
             time_of="transactions" if fails else None,
@@ -99,8 +101,9 @@ def _room(case: Case, db: str) -> float | None:
     """Objects that the table has room for; null where the settings are not known."""
     each = case.setting("max_locks_per_transaction", db)
     sessions = case.setting("max_connections", db)
-    prepared = case.setting("max_prepared_transactions", db)
-    return float(each) * (float(sessions) + float(prepared or 0)) if each and sessions else None
+    workers = case.setting("autovacuum_worker_slots", db) or case.setting("autovacuum_max_workers", db)  # from 18 on
+    others = float(workers or 0) + sum(float(case.setting(name, db) or 0) for name in OTHERS)
+    return float(each) * (float(sessions) + others) if each and sessions else None
 
 
 def _holders(case: Case, db: str) -> list[Statistic]:

@@ -1,18 +1,16 @@
 """What is logged of statements: a log that grows by megabytes a second, and what its writers lose by it."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import polars as pl
 
-from doctord.analyse.sql.role_settings import role_settings
 from doctord.analyse.sql.statements import Statement
 from doctord.analyse.storage.device_paths import device_paths
 from doctord.analyse.storage.filesystems import left_bytes
-from doctord.dataset.role_settings import Scope
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.service.logging_settings import settings_in_force
 from doctord.diagnose.common.failures import COMMITS, MESSAGES, ROLLBACKS
 from doctord.diagnose.common.scans import per_call
 from doctord.diagnose.common.slowed import is_slowed, on_cpu_ms
@@ -27,49 +25,16 @@ HEAVY_BYTES: Final = 2**20
 MANY_LINES: Final = 50.0
 # What is full before the night is over; a log is rotated and taken away once a day, if at all.
 SOON_S: Final = 6 * 3600.0
-# A statement that is quicker than this is logged for its own sake by nobody.
-SMALL_MS: Final = 10.0
 # The least that the session itself spends on a CPU for what it logs, the kernel's part with it. PostgreSQL 15, a
 # function of 200 look-ups: 0.4 ms of CPU a call; 2.4 ms with their plans in the log (70 kB), 2.0 ms with log_analyze
 # (78 kB): 28 and 20 ns a byte; 31 with log_statement_stats, and 160 where each statement is a line of its own.
 PER_BYTE_S: Final = 20e-9
+# The most, by the same measurement: what a call spends beyond that outside its execution it spends on something else,
+# planning say.
+MOST_PER_BYTE_S: Final = 160e-9
 MOST: Final = 0.5
 # As much of all CPUs (0 to 1) as would leave some of them idle.
 OF_CPUS: Final = 0.25
-ON, DEBUG = ("on",), ("debug", "debug1", "debug2", "debug3", "debug4", "debug5")
-# Settings that have statements logged whatever they take, and what of them that is.
-WORDS: Final = (
-    ("log_statement", ("all", "mod"), "each statement, before it is executed"),
-    ("log_duration", ON, "the time of each statement"),
-    ("log_min_messages", DEBUG, "what the server does, step by step"),
-    ("log_statement_stats", ON, "resource usage of each statement, in a dozen lines"),
-    ("log_executor_stats", ON, "resource usage of each execution, in a dozen lines"),
-    ("log_planner_stats", ON, "resource usage of each planning, in a dozen lines"),
-    ("log_parser_stats", ON, "resource usage of each parse, rewrite and analysis, a dozen lines for each"),
-    ("debug_print_plan", ON, "the tree of each plan, in hundreds of lines"),
-    ("debug_print_parse", ON, "the tree of each query, in hundreds of lines"),
-    ("debug_print_rewritten", ON, "the tree of each rewritten query, in hundreds of lines"),
-)
-LEAST_MS: Final = (
-    ("log_min_duration_statement", "each statement that takes as long"),
-    ("log_min_duration_sample", "of statements that take as long the part that log_statement_sample_rate says"),
-    ("auto_explain.log_min_duration", "the plan of each statement that takes as long"),
-)
-# They tell how much auto_explain writes, and measures of all statements, where it is at work.
-OF_PLANS: Final = (
-    ("auto_explain.log_nested_statements", "also of each statement within a function, each time"),
-    ("auto_explain.log_analyze", "all statements are executed with instrumentation, also those that are not logged"),
-    ("auto_explain.log_timing", "with log_analyze the clock is read twice for each row of each node"),
-    ("auto_explain.log_buffers", "more lines for each node"),
-    ("auto_explain.log_verbose", "the columns of each node"),
-    ("auto_explain.log_triggers", "triggers of each statement"),
-)
-PLAN_MS: Final = "auto_explain.log_min_duration"
-LIBRARIES: Final = ("shared_preload_libraries", "session_preload_libraries", "local_preload_libraries")
-AUDIT: Final = "pgaudit"
-WRITERS: Final = {"auto_explain": "plans", AUDIT: "an audit of each statement"}
-_DURATION: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>us|ms|s|min|h|d)?")
-MS: Final = {"us": 1e-3, "ms": 1.0, "s": 1e3, "min": 6e4, "h": 3.6e6, "d": 8.64e7}
 WHICH: Final = NotMeasured(
     "which settings have so much logged",
     "neither those of the server nor those of a database or role do",
@@ -129,7 +94,7 @@ def _ended(case: Case, db: str) -> float:
 
 def _claim(case: Case, db: str, written: tuple[float, float, float], part: float, slowed: Slowed | None) -> Claim:
     size, lines, writing = written
-    settings, full = _settings(case, db), _full(case, size)
+    settings, full = settings_in_force(case, db), _full(case, db, size)
     against = [*_errors(case, db, lines), *([] if slowed else _quick(case, db))]
     return Claim(
         phrase("The log grows by {:bytes/s}, {:,.0f lines/s}{}", size, lines, _title(settings, slowed)),
@@ -177,12 +142,14 @@ def _slowed(case: Case, db: str, part: float, *, are_many: bool) -> Slowed | Non
 
     Plans are written when the execution is over and pg_stat_statements has timed it; those of statements within a
     function are part of the execution of the one that calls it. What is known of the time is the least: where dozens of
-    lines are written for each transaction (`are_many`) half as large a part is enough.
+    lines are written for each transaction (`are_many`) half as large a part is enough. Elsewhere what is outside the
+    execution may be anything, planning above all: it counts as far as so many bytes can take it.
     """
+    most = 1.0 if are_many else part * MOST_PER_BYTE_S / PER_BYTE_S
     for one in (one for one in case.statements if one.db == db and one.elapsed_ms is not None):
         execution = one.elapsed_ms or 0.0
         each = max(execution, on_cpu_ms(case, one) or 0.0)
-        lost = max(part, 1 - execution / each if each else 0.0)
+        lost = max(part, min(1 - execution / each if each else 0.0, most))
         if is_slowed(one, 2 * lost if are_many else lost, each):
             return Slowed(one, lost, each)
     return None
@@ -207,59 +174,6 @@ def _each(case: Case, db: str, size: float, lines: float) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _settings(case: Case, db: str) -> list[Evidence]:
-    """The settings in force that have so much logged: of the server, then of databases and roles."""
-    names = [*(it[0] for it in (*WORDS, *LEAST_MS, *OF_PLANS)), *LIBRARIES, "pgaudit.log"]
-    everywhere = _that_log({name: value for name in names if (value := case.setting(name, db)) is not None})
-    found = [
-        Evidence("setting", f"name = '{name}' and db = '{db}'", phrase("{} = {}", name, value), "", why)
-        for name, value, why in everywhere
-    ]
-    for (role, database), own in _of_roles(case, db).items():
-        found += [
-            Evidence("setting", f"name = '{scope.text}' and db = '{db}'",
-                     phrase("{} = {} for {}", name, value, scope.whose), "", why)
-            for name, value, why in _that_log(own)
-            for scope in [Scope(role, database, name)]
-        ]  # fmt: skip
-    return found
-
-
-def _that_log(values: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Those of some settings that have much logged: name, value, and what that is."""
-    told = [(name, values[name], why) for name, words, why in WORDS if values.get(name) in words]
-    told += [(name, values[name], why) for name, why in LEAST_MS if _is_small(values.get(name))]
-    if _is_small(values.get(PLAN_MS)):
-        told += [(name, "on", why) for name, why in OF_PLANS if values.get(name) == "on"]
-    told += [
-        (name, values[name], f"{library} writes {what}")
-        for name in LIBRARIES
-        for library, what in WRITERS.items()
-        if library in values.get(name, "") and _is_open(library, values)
-    ]
-    return told
-
-
-def _is_open(library: str, values: Mapping[str, str]) -> bool:
-    """Whether a library that is loaded may write: its own settings do not say that it is off, or how much it writes."""
-    return values.get("pgaudit.log") != "none" if library == AUDIT else PLAN_MS not in values
-
-
-def _is_small(value: str | None) -> bool:
-    """Whether a least duration, in milliseconds or with a unit, is so small that nearly everything is logged."""
-    found = _DURATION.fullmatch(value or "")
-    return found is not None and float(found["number"]) * MS[found["unit"] or "ms"] <= SMALL_MS
-
-
-def _of_roles(case: Case, db: str) -> dict[tuple[str | None, str | None], dict[str, str]]:
-    """Settings of roles and databases, by role and database; null: every one."""
-    found: dict[tuple[str | None, str | None], dict[str, str]] = {}
-    for one in role_settings(case.dataset):
-        if one.db == db:
-            found.setdefault((one.scope.role, one.scope.database), {})[one.scope.name] = one.value
-    return found
-
-
 def _plans(case: Case, db: str) -> list[Evidence]:
     plans = case.total(PLANS, db)
     if not plans:
@@ -282,9 +196,9 @@ def _kernel(case: Case) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _full(case: Case, size: float) -> list[Evidence]:
+def _full(case: Case, db: str, size: float) -> list[Evidence]:
     """That the room of the log's file system lasts for hours only."""
-    ways = [way for way in device_paths(case.dataset) if way.holds == "log"]
+    ways = [way for way in device_paths(case.dataset) if way.holds == "log" and way.db in (None, db)]
     left = left_bytes(case.dataset, ways[0].folder) if len(ways) == 1 else None
     if left is None or not size or left / size > SOON_S:
         return []

@@ -321,6 +321,7 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
             confidence=0.95 if not against else 0.8,
             for_=[*for_, *(_lies_there(way) for way in there[:MOST_HELD])],
             against=against,
+            objects=[row["mount"] or row["device"]],
         )  # fmt: skip
     yield from soon_full(case, {*known.select("mount", "device").rows()} - {*full.select("mount", "device").rows()})
 

@@ -50,6 +50,7 @@ def _claim(one: Filling, seconds: float, there: list[DevicePath]) -> Claim:
             *(Evidence("setting", f"name like 'path.{way.folder}.%'", phrase("{} is in {}", way.holds, way.folder), "",
                        way.filesystem or "") for way in there),
         ],
+        objects=[one.mount or one.device or ""],
     )  # fmt: skip
 
 

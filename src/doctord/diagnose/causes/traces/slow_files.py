@@ -9,6 +9,7 @@ from doctord.dataset.waits.kinds import READS
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.storage.way_to_disk import path_to
+from doctord.diagnose.common.by_server import waited_by_server
 from doctord.diagnose.common.cost import of_busy
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
@@ -119,7 +120,8 @@ def _claim(case: Case, slow: list[FileReads], own: list[FileReads]) -> Claim | N
     """What is said of the slow places of one server; nothing where they take little of its time."""
     quick = [place for place in own if place not in slow]
     sessions, all_sessions = sum(place.sessions for place in slow), sum(place.sessions for place in own)
-    share = case.time.kind_share(*READS) * sessions / all_sessions
+    waited = waited_by_server(case, *READS)
+    share = (waited.get(own[0].db or "", 0.0) if waited else case.time.kind_share(*READS)) * sessions / all_sessions
     if case.is_time_measured and not case.worth_saying(share):
         return None
     first, quick_per_s = slow[0], sum(place.per_s for place in quick)

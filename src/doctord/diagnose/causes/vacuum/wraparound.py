@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.frozen import hold
+from doctord.diagnose.causes.vacuum.frozen import hold
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, Severity
 from doctord.diagnose.phrase import Words, phrase
 
@@ -39,29 +39,27 @@ def transaction_id_age(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, "Preventing Transaction ID Wraparound Failures", vacuum_failsafe_age,
         "Statistics Functions" (pg_stat_get_backend_idset).
     """
-    told = max(case.figures(XIDS), key=lambda figure: figure.last, default=None)
-    if told is None:
-        return
-    left, per_s = STOPS - told.last, case.total(PER_S, told.db)
-    left_s = max(left, 0.0) / per_s if per_s else None
-    if not _is_old(case, told, left_s):
-        return
-    held = hold(case, told)
-    yield Claim(
-        phrase("{}{}", _left(told, left, left_s), held.words),
-        impact=NONE_YET,
-        severity=_severity(left, left_s),
-        confidence=0.95,
-        for_=[
-            Evidence("statistic", f"name = '{XIDS}'", phrase("age {:,.0f}", told.last), phrase("{:,}", ALARM),
-                     _lasts(case, told.db, left, left_s), "at_least"),
-            *held.for_,
-        ],
-        against=held.against,
-        not_measured=held.not_measured,
-        remedy=held.steps,
-        database=told.db,
-    )  # fmt: skip
+    for told in _oldest_of_each(case, XIDS):
+        left, per_s = STOPS - told.last, case.total(PER_S, told.db)
+        left_s = max(left, 0.0) / per_s if per_s else None
+        if not _is_old(case, told, left_s):
+            continue
+        held = hold(case, told)
+        yield Claim(
+            phrase("{}{}", _left(told, left, left_s), held.words),
+            impact=NONE_YET,
+            severity=_severity(left, left_s, is_vacuumed=bool(held.against)),
+            confidence=0.95,
+            for_=[
+                Evidence("statistic", _where(told), phrase("age {:,.0f}", told.last), phrase("{:,}", ALARM),
+                         _lasts(case, told.db, left, left_s), "at_least"),
+                *held.for_,
+            ],
+            against=held.against,
+            not_measured=held.not_measured,
+            remedy=held.steps,
+            database=told.db,
+        )  # fmt: skip
 
 
 @cause()
@@ -81,25 +79,36 @@ def multixact_age(case: Case) -> Iterator[Claim]:
     Verify: mxid_age(datminmxid) falls.
     Source: PostgreSQL documentation, "Multixacts and Wraparound".
     """
-    told = max(case.figures(MULTIXACTS), key=lambda figure: figure.last, default=None)
-    if told is None or told.last < ALARM:
-        return
-    left, held = STOPS - told.last, hold(case, told, "multixact")
-    yield Claim(
-        phrase("Database {} has {:,.0f} multixacts left{}", told.entity, max(left, 0.0), held.words),
-        impact=NONE_YET,
-        severity=_severity(left, None),
-        confidence=0.95,
-        for_=[
-            Evidence("statistic", f"name = '{MULTIXACTS}'", phrase("age {:,.0f}", told.last), phrase("{:,}", ALARM), "",
-                     "at_least"),
-            *held.for_,
-        ],
-        against=held.against,
-        not_measured=held.not_measured,
-        remedy=(*held.steps, "Then: fewer transactions that lock the same row at once."),
-        database=told.db,
-    )  # fmt: skip
+    for told in (one for one in _oldest_of_each(case, MULTIXACTS) if one.last >= ALARM):
+        left, held = STOPS - told.last, hold(case, told, "multixact")
+        yield Claim(
+            phrase("Database {} has {:,.0f} multixacts left{}", told.entity, max(left, 0.0), held.words),
+            impact=NONE_YET,
+            severity=_severity(left, None, is_vacuumed=bool(held.against)),
+            confidence=0.95,
+            for_=[
+                Evidence("statistic", _where(told), phrase("age {:,.0f}", told.last), phrase("{:,}", ALARM), "",
+                         "at_least"),
+                *held.for_,
+            ],
+            against=held.against,
+            not_measured=held.not_measured,
+            remedy=(*held.steps, "Then: fewer transactions that lock the same row at once."),
+            database=told.db,
+        )  # fmt: skip
+
+
+def _oldest_of_each(case: Case, name: str) -> list[Statistic]:
+    """Of each server its oldest database: servers give out numbers of their own, each at its own rate."""
+    found: dict[str | None, Statistic] = {}
+    for one in sorted(case.figures(name), key=lambda figure: -figure.last):
+        found.setdefault(one.db, one)
+    return [*found.values()]
+
+
+def _where(told: Statistic) -> str:
+    of_db = "" if told.db is None else f" and db = '{told.db}'"
+    return f"name = '{told.name}' and entity = '{told.entity}'{of_db}"
 
 
 def _is_old(case: Case, told: Statistic, left_s: float | None) -> bool:
@@ -110,9 +119,10 @@ def _is_old(case: Case, told: Statistic, left_s: float | None) -> bool:
     return told.last >= IN_VAIN * freezes and left_s is not None and left_s < WEEK_S
 
 
-def _severity(left: float, left_s: float | None) -> Severity:
-    """Critical where the server itself warns of it, or less than a day is left."""
-    return "critical" if left <= WARNED or (left_s is not None and left_s < DAY_S) else "warning"
+def _severity(left: float, left_s: float | None, *, is_vacuumed: bool) -> Severity:
+    """Critical where the server itself warns of it, or less than a day is left and no vacuum is at it."""
+    is_soon = left_s is not None and left_s < DAY_S and not is_vacuumed
+    return "critical" if left <= WARNED or is_soon else "warning"
 
 
 def _left(told: Statistic, left: float, left_s: float | None) -> Words:

@@ -56,6 +56,23 @@ def test_a_lock_on_a_whole_table() -> None:
     assert diagnose(host(time=time)).findings[0].cause == "table_locks"
 
 
+def test_who_holds_a_row_is_not_who_locks_a_table() -> None:
+    """Most of the waiting is for a row that session 7000 holds; a few wait for a table, and nobody tells for whom."""
+    time = {("Application", "relation"): 2.0}
+    found = {one.cause: one for one in diagnose(host(time=time, sessions=[ROOT, *[WAITER] * 8])).findings}
+    assert "7000" not in said(found["table_locks"].title)
+    assert not any("7000" in said(item.figure) for item in found["table_locks"].for_)
+    assert any("7000" in said(item.figure) for item in found["row_locks"].for_)
+
+
+@pytest.mark.parametrize(("others", "database"), [(0, "postgresql:5432"), (6, None)], ids=["one", "two"])
+def test_waits_of_two_servers_are_not_said_of_one(others: int, database: str | None) -> None:
+    other = WAITER | {"db": "postgresql:5433"}
+    dataset = host(time=CONVOY, sessions=[ROOT, WAITER, ROOT | {"db": other["db"]}, *[other] * others])
+    finding = next(one for one in diagnose(dataset).findings if one.cause == "row_locks")
+    assert finding.database == database
+
+
 def test_a_moment_of_waiting_is_no_finding() -> None:
     time = {("Application", "transactionid"): 0.02, ("CPU", "CPU"): 0.2}
     assert diagnose(host(time=time)).healthy

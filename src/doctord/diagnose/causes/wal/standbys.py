@@ -5,6 +5,7 @@ import re
 import polars as pl
 
 from doctord.diagnose.case import Case
+from doctord.diagnose.common.by_server import waited_by_server
 from doctord.diagnose.common.removed_wal import REBUILD, Removed, removed
 from doctord.diagnose.common.waited import of_kind
 from doctord.diagnose.finding import Claim, Evidence
@@ -31,57 +32,57 @@ def needed(names: str) -> int:
     return int(found[1]) if found else int(bool(names.strip()))
 
 
-def missing_standby(case: Case, share: float) -> Claim | None:
+def missing_standby(case: Case, db: str | None, share: float) -> Claim | None:
     """The claim that fewer standbys are there than must confirm; null where enough are, or it was not looked.
 
     Args:
         case: The case, in which commits wait for a standby.
+        db: The server whose commits do; null where that is not told.
         share: Share (0 to 1) of the time that they do.
     """
-    for db in case.dbs:
-        names = case.setting(NAMES, db) or ""
-        connected, confirming = _last(case, CONNECTED, db), _last(case, SYNCHRONOUS, db)
-        there = connected if not connected or confirming is None else confirming
-        if connected is None or there is None or there >= needed(names):
-            continue
-        gone = _asking(case, db)
-        return Claim(
-            phrase(f"Commits wait for a synchronous standby that {'cannot come back' if gone else 'is not there'}: "
-                   "{:.0f} of {} that must confirm", there, needed(names)),
-            impact=share,
-            confidence=0.95,
-            for_=[
-                *of_kind(case, STANDBY),
-                Evidence("statistic", f"name = '{SYNCHRONOUS if there == confirming else CONNECTED}' and db = '{db}'",
-                         phrase("{:count standby/standbys} that count stream", there),
-                         phrase("{:.0f}", needed(names) - 1),
-                         phrase("{:.0f} others are connected, whose names are not among those that are waited for, or "
-                                "that are still catching up", connected - there) if connected > there
-                         else "no commit is confirmed until one connects", "at_most"),
-                Evidence("setting", f"name = '{NAMES}' and db = '{db}'", phrase("{} = {}", NAMES, names), "",
-                         "whom commits wait for"),
-                *([gone.evidence] if gone else []),
-                *_longest(case, db),
-            ],
-            remedy=(
-                *_back(names, gone),
-                "If it will not be back soon, decide to do without its protection: ALTER SYSTEM SET "
-                "synchronous_standby_names = '' (or to standbys that are there), then SELECT pg_reload_conf(): what "
-                "waits is let go at once. Cancelling a waiting commit does not undo it: it is on this server alone.",
-                "Then: name one standby more than must confirm (ANY 1 (a, b)), so that one may be away; "
-                "synchronous_commit = local for what may be lost.",
-            ),
-            verify=(VERIFY,),
-            database=db,
-        )  # fmt: skip
-    return None
+    if db is None:
+        return None
+    names = case.setting(NAMES, db) or ""
+    connected, confirming = _last(case, CONNECTED, db), _last(case, SYNCHRONOUS, db)
+    there = connected if not connected or confirming is None else confirming
+    if connected is None or there is None or there >= needed(names):
+        return None
+    gone = _asking(case, db)
+    return Claim(
+        phrase(f"Commits wait for a synchronous standby that {'cannot come back' if gone else 'is not there'}: "
+               "{:.0f} of {} that must confirm", there, needed(names)),
+        impact=share,
+        confidence=0.95,
+        for_=[
+            *of_kind(case, STANDBY),
+            Evidence("statistic", f"name = '{SYNCHRONOUS if there == confirming else CONNECTED}' and db = '{db}'",
+                     phrase("{:count standby/standbys} that count stream", there),
+                     phrase("{:.0f}", needed(names) - 1),
+                     phrase("{:.0f} others are connected, whose names are not among those that are waited for, or "
+                            "that are still catching up", connected - there) if connected > there
+                     else "no commit is confirmed until one connects", "at_most"),
+            Evidence("setting", f"name = '{NAMES}' and db = '{db}'", phrase("{} = {}", NAMES, names), "",
+                     "whom commits wait for"),
+            *([gone.evidence] if gone else []),
+            *_longest(case, db),
+        ],
+        remedy=(
+            *_back(names, gone),
+            "If it will not be back soon, decide to do without its protection: ALTER SYSTEM SET "
+            "synchronous_standby_names = '' (or to standbys that are there), then SELECT pg_reload_conf(): what "
+            "waits is let go at once. Cancelling a waiting commit does not undo it: it is on this server alone.",
+            "Then: name one standby more than must confirm (ANY 1 (a, b)), so that one may be away; "
+            "synchronous_commit = local for what may be lost.",
+        ),
+        verify=(VERIFY,),
+        database=db,
+    )  # fmt: skip
 
 
 def waits_for_missing(case: Case, db: str) -> bool:
     """Whether commits of a server wait for a standby that is not there, so that this is said there."""
-    share = case.time.kind_share(STANDBY)
-    claim = missing_standby(case, share) if case.worth_with_locks(share, STANDBY) else None
-    return claim is not None and claim.database == db
+    share = waited_by_server(case, STANDBY).get(db, 0.0)
+    return case.worth_with_locks(share, STANDBY) and missing_standby(case, db, share) is not None
 
 
 def _asking(case: Case, db: str) -> Removed | None:

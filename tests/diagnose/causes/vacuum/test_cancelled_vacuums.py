@@ -78,6 +78,16 @@ def test_who_holds_the_lock_for_long_is_no_symptom_of_autovacuum() -> None:
     assert "autovacuum_behind" in told
 
 
+@pytest.mark.parametrize(
+    ("live", "severity"), [(1_000_000_000, "note"), (500_000, "warning"), (None, "warning")],
+    ids=["a ten-thousandth of it is dead", "much of it", "how large it is, is not known"],
+)  # fmt: skip
+def test_few_dead_rows_of_a_large_table_wake_nobody(live: int | None, severity: str) -> None:
+    finding = found(TABLE | {"live_rows": live, "dead_rows": 100_000}, postgres=OFTEN, statements=[LOCK])
+    assert finding
+    assert finding.severity == severity
+
+
 def test_without_the_log_who_waited_tells() -> None:
     finding = found(sessions=[WORKER, JOB, JOB], statements=[])
     assert finding

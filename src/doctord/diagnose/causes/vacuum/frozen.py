@@ -7,7 +7,7 @@ from typing import Final
 from doctord.analyse.figures import Statistic
 from doctord.analyse.freezing import AGES, Number, Oldest, oldest
 from doctord.diagnose.case import Case
-from doctord.diagnose.causes.databases.horizon import Holder, holders
+from doctord.diagnose.causes.vacuum.horizon import Holder, holders
 from doctord.diagnose.finding import Evidence, NotMeasured
 from doctord.diagnose.phrase import Words, phrase
 

@@ -10,8 +10,9 @@ from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION, Blocker, Gate, ga
 from doctord.dataset.tables import CLIENT
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.exclusive import instead_of
-from doctord.diagnose.causes.databases.logged_locks import logged_waits
+from doctord.diagnose.causes.locking.exclusive import instead_of
+from doctord.diagnose.causes.locking.logged_locks import logged_waits
+from doctord.diagnose.common.by_server import waited_by_server
 from doctord.diagnose.common.histograms import spread
 from doctord.diagnose.common.oracle import leaders
 from doctord.diagnose.common.waited import counted_of_kind, mean_ms, of_kind
@@ -95,8 +96,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
     share = case.time.kind_share(ROW)
     if not case.worth_saying(share):
         return
-    roots = case.blockers
-    database = roots[0].db if roots else None
+    roots, database = case.blockers_of(ROW), _server(case, ROW)
     yield Claim(
         phrase("{:share of database} is spent waiting for row locks{}", share, _at(case, database)),
         impact=share,
@@ -111,7 +111,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
             *_round_trips(roots),
             *_innodb(case),
         ],
-        against=_short_waits(case),
+        against=_short_waits(case, len(roots)),
         database=database,
         not_measured=() if roots else (*case.not_measured("pg_blocking_pids", "pg_monitor"), *_holders(case)),
     )
@@ -165,6 +165,13 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     )
 
 
+def _server(case: Case, *kinds: str) -> str | None:
+    """The server on which nearly all of some waits are; null where there are several, or it is not told."""
+    waited = waited_by_server(case, *kinds)
+    first = next(iter(waited), None)
+    return first if first is not None and waited[first] >= MOSTLY * sum(waited.values()) else None
+
+
 def _at(case: Case, database: str | None) -> str:
     """Which server, where there are several."""
     return f" on {database}" if database and len(case.dbs) > 1 else ""
@@ -216,9 +223,9 @@ def table_locks(case: Case) -> Iterator[Claim]:
     own = case.time.kind_share(APPLICATION)
     what = "locks of the application's own making" if own >= MOSTLY * share else "locks on tables or other objects"
     queued = gates(case.dataset, case.time.events_of(*TABLE))[:MOST_NAMED]
-    roots = case.blockers[:3]
+    roots, database = case.blockers_of(*TABLE)[:3], _server(case, *TABLE)
     yield Claim(
-        phrase("{:share of database} is spent waiting for {}{}", share, what,
+        phrase("{:share of database} is spent waiting for {}{}{}", share, what, _at(case, database),
                _first_in_line(queued, roots) or _behind(case, share, roots)),
         impact=share,
         confidence=0.85,
@@ -229,6 +236,7 @@ def table_locks(case: Case) -> Iterator[Claim]:
             *(_gate(case, gate) for gate in queued),
         ],
         first_steps=instead_of(case.statement_text(one) for one in _statements(roots, queued)),
+        database=database,
     )  # fmt: skip
 
 
@@ -428,7 +436,7 @@ def _inserting(case: Case) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _short_waits(case: Case) -> list[Evidence]:
+def _short_waits(case: Case, roots: int) -> list[Evidence]:
     events = case.time.events_of(ROW)
     longest = case.active.select("event", "in_state_s").filter(pl.col("event").is_in(events))["in_state_s"].max()
     if not isinstance(longest, float) or longest >= SHORT_WAIT_S:
@@ -440,7 +448,7 @@ def _short_waits(case: Case) -> list[Evidence]:
             phrase(
                 "no wait was longer than {:.0f ms}, behind {:count session/sessions} in turn",
                 longest * 1000,
-                len(case.blockers),
+                roots,
             ),
             phrase("{:.0f ms}", SHORT_WAIT_S * 1000),
             "the row moves on: a queue at a hot row rather than one blocker",

@@ -60,6 +60,50 @@ def test_the_log_may_have_a_file_system_of_its_own() -> None:
     assert (stuck.severity, full.explained_by) == ("critical", "archiver_stuck")
 
 
+def test_of_two_full_file_systems_that_of_the_log_is_its_work() -> None:
+    home = FULL | {"mount": "/home", "device": "/dev/vdc", "used_bytes": 100 * GIB}
+    told = found(HANGING, filesystems=[{}, FULL, home])
+    full = {said(one.title).partition(" ")[0]: one.explained_by for one in told if one.cause == "filesystem_full"}
+    assert full == {"/var/lib": "archiver_stuck", "/home": None}
+
+
+def test_what_else_fills_the_file_system_is_none_of_its_work() -> None:
+    """Nine gigabytes are left beside 640 MiB of the log that are kept."""
+    nearly = FULL | {"size_bytes": 1000 * GIB, "used_bytes": 991 * GIB}
+    told = {one.cause: one.explained_by for one in found(HANGING, filesystems=[{}, nearly])}
+    assert told == {"archiver_stuck": None, "filesystem_full": None}
+
+
+def test_of_two_servers_each_has_the_room_of_its_own_log() -> None:
+    other = "postgresql:5433"
+    ways = [
+        {"component": "kernel", "db": db, "name": f"path.{folder}.{part}", "value": value}
+        for db, folder, mount in ((DB, "/srv/a", "/srv"), (other, "/big/b", "/big"))
+        for part, value in (("holds", "WAL"), ("mount", mount))
+    ]
+    more = [{"component": "postgresql", "db": other, "name": "pg_stat_database.xact_commit", "value": 1.0}]
+    mounts = [{}, FULL | {"mount": "/srv"}, FULL | {"mount": "/big", "used_bytes": GIB}]
+    told = found(HANGING, filesystems=mounts, extra={"setting": ways, "statistic": more})
+    stuck = next(one for one in told if one.cause == "archiver_stuck")
+    assert stuck.severity == "critical"
+    assert [one.explained_by for one in told if one.cause == "filesystem_full"] == ["archiver_stuck"]
+
+
+def test_the_file_system_that_a_container_alone_sees() -> None:
+    ways = [{"component": "kernel", "db": DB, "name": f"path./var/lib/pg.{part}", "value": value}
+            for part, value in (("holds", "data"), ("mount", "/var/lib"))]  # fmt: skip
+    mounts = [{}, FULL | {"mount": f"/var/lib of {DB}"}]
+    stuck = next(one for one in found(HANGING, filesystems=mounts, extra={"setting": ways}))
+    assert (stuck.cause, stuck.severity) == ("archiver_stuck", "critical")
+
+
+def test_a_single_look_tells_no_rate() -> None:
+    look = {"component": "postgresql", "db": DB, "host": "host", "ts": START, "kind": "gauge", "interval_s": None}
+    rows = [look | {"name": name, "entity": entity, "value": value} for (entity, name), value in HANGING.items()]
+    [finding] = diagnose(Dataset.from_rows(statistic=rows)).findings
+    assert finding.cause == "archiver_stuck"
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -5,7 +5,7 @@ from typing import Final
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.standbys import CONNECTED, waits_for_missing
+from doctord.diagnose.causes.wal.standbys import CONNECTED, waits_for_missing
 from doctord.diagnose.common.removed_wal import REBUILD, Removed, removed
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase

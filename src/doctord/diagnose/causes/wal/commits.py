@@ -8,11 +8,12 @@ import polars as pl
 from doctord.analyse.waits import Wait
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.standbys import STANDBY, missing_standby
 from doctord.diagnose.causes.oracle.log_writer_warnings import warned_writes
 from doctord.diagnose.causes.statements.logged import logged_commits
 from doctord.diagnose.causes.statements.prepared import standing_commits
 from doctord.diagnose.causes.storage.latencies import slow_histograms
+from doctord.diagnose.causes.wal.standbys import STANDBY, missing_standby
+from doctord.diagnose.common.by_server import waited_by_server, writing_commits
 from doctord.diagnose.common.histograms import spread
 from doctord.diagnose.common.oracle import idle_pct, per
 from doctord.diagnose.common.waited import behind, counted_of_kind, of_kind
@@ -58,6 +59,7 @@ class Commits:
     null where it was not measured; `standby_ms` what the log writer waits for a standby in it. `write` is the log
     writer's wait where the server counts it. `is_timed`: the server times its writes; else `write_ms` is that of the
     device that is written most, which need not be the log's, and does not tell how long its cache takes to be flushed.
+    `db` is the server whose sessions were sampled to wait most, of which all this is; null where waits were counted.
     """
 
     share: float
@@ -67,6 +69,7 @@ class Commits:
     write: Wait | None
     standby_ms: float
     is_timed: bool
+    db: str | None = None
 
     @property
     def is_write(self) -> bool | None:
@@ -122,6 +125,7 @@ def commits_slow(case: Case) -> Iterator[Claim]:
         for_=[*_waiting(case, commits), *([] if unexplained else written), *for_],
         against=[*(written if unexplained else []), *against],
         not_measured=() if commits.is_timed else case.not_measured("track_wal_io_timing"),
+        database=commits.db,
     )
 
 
@@ -218,6 +222,7 @@ def log_writer_starved(case: Case) -> Iterator[Claim]:
         ],
         remedy=ON_SOLARIS if _is_solaris(case) else (),
         against=against,
+        database=commits.db,
     )
 
 
@@ -243,14 +248,16 @@ def standby_slows_commits(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, "Synchronous Replication"; Oracle Data Guard Concepts and Administration 19c,
         "Redo Transport Services"; Oracle Database Reference 19c; MySQL Reference Manual, "Semisynchronous Replication".
     """
-    share = case.time.kind_share(STANDBY)
-    if case.worth_with_locks(share, STANDBY):
-        yield missing_standby(case, share) or Claim(
-            phrase("{:share of database} waits for a standby to confirm commits", share),
-            impact=share,
-            confidence=0.85,
-            for_=of_kind(case, STANDBY),
-        )
+    by_server: list[tuple[str | None, float]] = [*waited_by_server(case, STANDBY).items()]
+    for db, share in by_server or [(None, case.time.kind_share(STANDBY))]:
+        if case.worth_with_locks(share, STANDBY):
+            yield missing_standby(case, db, share) or Claim(
+                phrase("{:share of database} waits for a standby to confirm commits", share),
+                impact=share,
+                confidence=0.85,
+                for_=of_kind(case, STANDBY),
+                database=db,
+            )
     commits = _commits(case)
     if commits is None or commits.standby_ms < LOST_MS or commits.standby_ms <= (commits.write_ms or 0.0):
         return
@@ -296,9 +303,12 @@ def _of_what(commits: Commits, *, unexplained: bool) -> Words:
 
 def _commits(case: Case) -> Commits | None:
     """How commits wait; null where they take no share of the time worth saying, or where it is not known how long."""
-    share, per_s = case.time.kind_share(SYNC), case.common("commits")
+    share = case.time.kind_share(SYNC)
     if not case.worth_with_locks(share, SYNC):
         return None
+    db, part = next(iter(waited_by_server(case, SYNC).items()), (None, share))
+    share = min(share, part)
+    per_s = writing_commits(case, db)
     counted = counted_of_kind(case.waits, SYNC) if case.active.is_empty() else []
     sync_ms = counted[0].ms if counted else None
     if not sync_ms:
@@ -307,15 +317,15 @@ def _commits(case: Case) -> Commits | None:
         sync_ms = share * case.time.seconds_per_second / per_s * 1000
     write = next(iter(counted_of_kind(case.background, WRITE)), None) if counted else None
     standby_ms = max((wait.ms or 0.0 for wait in counted_of_kind(case.background, STANDBY)), default=0.0)
-    timed_ms = write.ms if write else _flush_ms(case)
+    timed_ms = write.ms if write else _flush_ms(case, db)
     write_ms = _device_ms(case) if timed_ms is None else timed_ms
     standby_ms = standby_ms if counted else 0.0
-    return Commits(share, sync_ms, per_s, write_ms, write, standby_ms, is_timed=timed_ms is not None)
+    return Commits(share, sync_ms, per_s, write_ms, write, standby_ms, is_timed=timed_ms is not None, db=db)
 
 
-def _flush_ms(case: Case) -> float | None:
+def _flush_ms(case: Case, db: str | None = None) -> float | None:
     """Time of one flush of PostgreSQL's log by its own timing; null where that is off."""
-    sync_ms, syncs = case.total("pg_stat_wal.wal_sync_time"), case.total("pg_stat_wal.wal_sync")
+    sync_ms, syncs = case.total("pg_stat_wal.wal_sync_time", db), case.total("pg_stat_wal.wal_sync", db)
     return sync_ms / syncs if sync_ms and syncs else None
 
 

@@ -7,8 +7,8 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.cancelled_vacuums import cancelled_again
-from doctord.diagnose.causes.databases.horizon import holders
+from doctord.diagnose.causes.vacuum.cancelled_vacuums import cancelled_again
+from doctord.diagnose.causes.vacuum.horizon import holders
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 
@@ -62,7 +62,7 @@ def autovacuum_behind(case: Case) -> Iterator[Claim]:
         reasons = [*_server_off(case, db), *_busy(case, db), *(_asleep(case, db, tables[0]) if tables else ())]
         if off:
             yield _behind(db, off, phrase("Autovacuum is switched off for table {}", off[0]["name"]), _tables_off(off))
-        elif again := cancelled_again(case, db):
+        elif (again := cancelled_again(case, db)) and not (again.graded == "note" and tables and reasons):
             yield again
         elif tables and reasons:
             yield _behind(db, tables, phrase("{} has more dead rows than living ones", tables[0]["name"]), reasons)

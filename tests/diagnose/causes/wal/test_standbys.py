@@ -85,6 +85,18 @@ def test_another_file_that_is_missing_is_none_of_the_standbys() -> None:
     assert "that is not there" in said(first.title)
 
 
+def test_names_that_a_server_has_whose_commits_wait_for_nobody_are_not_why() -> None:
+    """Beside the server whose standby is slow stands that standby, with the same settings and nobody who follows it."""
+    other = "postgresql:5431"
+    extra = {
+        "statistic": [{"component": "postgresql", "db": other, "name": "pg_stat_replication.connected", "value": 0.0}],
+        "setting": [{"component": "postgresql", "db": other, "name": "synchronous_standby_names", "value": "s1"}],
+    }
+    finding = only(waiting("s1", 1.0, 1.0, extra))
+    assert "waits for a standby to confirm" in said(finding.title)
+    assert finding.database == DB
+
+
 def test_one_that_is_there_beside_one_that_asks() -> None:
     """The synchronous one is slow, another one is to be made anew."""
     found = {one.cause: one for one in diagnose(waiting("s1", 1.0, 1.0, in_log(REMOVED))).findings}

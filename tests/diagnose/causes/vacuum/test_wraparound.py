@@ -132,6 +132,28 @@ def test_a_vacuum_that_makes_progress_speaks_against_it() -> None:
     assert not found(old("table, oid 9", progress)).against
 
 
+@pytest.mark.parametrize(("progress", "severity"), [({}, "critical"), (None, "warning")], ids=["none", "it is at it"])
+def test_a_server_at_full_throttle_whose_oldest_table_is_being_vacuumed(progress: Any, severity: str) -> None:
+    """50,000 transaction ids a second: eleven hours are left, and the vacuum that was forced is at work."""
+    at_work: Figures = {
+        ("bench 16400", "pg_stat_progress_vacuum.heap_blks_scanned"): 25.0,
+        ("bench 16400", "pg_stat_progress_vacuum.heap_blks_total"): 100.0,
+    }
+    ages: Figures = {("bench", AGE): 6e8, ("bench.public.orders", OLDEST): 6e8}
+    rate: Figures = {(None, "pg_current_snapshot.xmax"): 40_000.0}
+    dataset = old("table, oid 16400", ages | rate | (at_work if progress is None else progress))
+    assert found(dataset).severity == severity
+
+
+def test_each_server_has_its_own_numbers() -> None:
+    other = {"component": "postgresql", "db": "postgresql:5433", "entity": "shop", "name": AGE, "value": 2.12e9}
+    multixacts = [other | {"name": "pg_database.datminmxid_age", "db": db, "value": 1.2e9} for db in (DB, other["db"])]
+    findings = diagnose(host(postgres=NEARLY, extra={"statistic": [other, *multixacts]})).findings
+    assert {(one.cause, one.database) for one in findings} == {
+        (cause, db) for cause in ("transaction_id_age", "multixact_age") for db in (DB, "postgresql:5433")
+    }
+
+
 def test_a_database_older_than_its_relations() -> None:
     finding = found(old("table, oid 16400", {("bench.public.orders", OLDEST): 1e6}))
     assert said(finding.title).endswith("transactions left")

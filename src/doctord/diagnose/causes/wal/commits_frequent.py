@@ -7,10 +7,11 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.by_server import waited_by_server, writing_commits
 from doctord.diagnose.common.oracle import counted, per
 from doctord.diagnose.common.waited import share, waited
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import SURE, Claim, Evidence
+from doctord.diagnose.finding import CRITICAL_SHARE, SURE, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
 
@@ -48,7 +49,8 @@ def commits_too_frequent(case: Case) -> Iterator[Claim]:
         Database: Disable Autocommit", commit_delay, "Asynchronous Commit".
     """
     yield from _timed(case)
-    yield from _sampled(case)
+    for db, part in waited_by_server(case, SYNC_KIND).items():
+        yield from _sampled(case, db, part)
 
 
 def _timed(case: Case) -> Iterator[Claim]:
@@ -80,47 +82,54 @@ def _timed(case: Case) -> Iterator[Claim]:
     )  # fmt: skip
 
 
-def _sampled(case: Case) -> Iterator[Claim]:
-    """By samples of sessions that stand in line for the log."""
-    part, commits = case.time.kind_share(SYNC_KIND), case.common("commits")
+def _sampled(case: Case, db: str, part: float) -> Iterator[Claim]:
+    """By samples of sessions of one server that stand in line for its log, for a part (0 to 1) of the time.
+
+    However much of the time it is, each commit is quick: nobody is to be woken for it.
+    """
+    commits = writing_commits(case, db)
     waiting = part * case.time.seconds_per_second
-    if case.active.is_empty() or not commits or waiting < QUEUED_SESSIONS or not case.worth_saying(part):
+    if not commits or waiting < QUEUED_SESSIONS or not case.worth_saying(part):
         return
     each_ms = waiting / commits * 1000
     if each_ms >= SLOW_WRITE_MS:
         return
-    rows = sum(case.total(name) or 0.0 for name in ROWS_CHANGED) / commits
-    where = f"name in {ROWS_CHANGED}"
+    changed = [count for name in ROWS_CHANGED if (count := case.total(name, db)) is not None]
+    rows = sum(changed) / commits if changed else None
     for_, against = weigh(
         [
-            Sign("statistic", where, rows or None, ROWS_PER_COMMIT, "{:.1f} rows changed a commit",
+            Sign("statistic", f"name in {ROWS_CHANGED} and db = '{db}'", rows, ROWS_PER_COMMIT,
+                 "{:.1f} rows changed a commit",
                  "transactions are small", "transactions are of some length", below=True),
         ]
     )  # fmt: skip
     yield Claim(
         phrase("{:share of database} goes to {:rate commits}, {:.1f ms} each", part, commits, each_ms),
         impact=part,
-        confidence=0.6 if against or not rows else SURE,
-        for_=[_queued(case, waiting), *for_, *_statement(case)],
+        confidence=0.6 if against or rows is None else SURE,
+        severity="warning" if part >= CRITICAL_SHARE else None,
+        for_=[_queued(case, db, waiting), *for_, *_statement(case, db)],
         against=against,
+        database=db,
     )
 
 
-def _queued(case: Case, waiting: float) -> Evidence:
+def _queued(case: Case, db: str, waiting: float) -> Evidence:
     events = ", ".join(repr(event) for event in case.time.events_of(SYNC_KIND))
-    return Evidence("session", f"event in ({events})",
+    return Evidence("session", f"event in ({events}) and db = '{db}'",
                     phrase("{:.1f} sessions wait for the log at a time", waiting), phrase("{:.0f}", QUEUED_SESSIONS),
                     "it is one stream: they stand in line", "at_least")  # fmt: skip
 
 
-def _statement(case: Case) -> list[Evidence]:
+def _statement(case: Case, db: str) -> list[Evidence]:
     """The statement that most of this waiting is in."""
-    own = case.active.filter((pl.col("wait_kind") == SYNC_KIND) & pl.col("statement_id").is_not_null())
+    is_own = (pl.col("db") == db) & pl.col("event").is_in(case.time.events_of(SYNC_KIND))
+    own = case.active.filter(is_own & pl.col("statement_id").is_not_null())
     sums = own.group_by("statement_id", maintain_order=True).agg(pl.col("interval_s").sum())
     if sums.is_empty():
         return []
     worst, seconds = sums.sort("interval_s", descending=True, maintain_order=True).row(0)
-    text = next((one.text for one in case.statements if one.statement_id == worst), None)
+    text = next((one.text for one in case.statements if (one.db, one.statement_id) == (db, worst)), None)
     return [
         Evidence("session", f"statement_id = '{worst}'",
                  phrase("statement {}: {:share} of this waiting", worst, seconds / float(own["interval_s"].sum())), "",

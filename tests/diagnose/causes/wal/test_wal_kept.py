@@ -78,6 +78,54 @@ def test_a_reader_that_lags_is_told_apart(begin: float, grows: float, *, is_foun
         assert "it may catch up" in " ".join(said(item.why) for item in finding.against)
 
 
+@pytest.mark.parametrize(
+    ("begin", "mount", "is_its_work"),
+    [(20 * GIB, "/var/lib", True), (20 * GIB, "/home", False), (200 * MIB, "/var/lib", False)],
+    ids=["the log's", "another one", "a slot that keeps little"],
+)
+def test_a_full_file_system_is_its_work_where_it_is_the_logs(begin: float, mount: str, *, is_its_work: bool) -> None:
+    full = NEARLY_FULL | {"mount": mount, "used_bytes": 99 * GIB}
+    told = {one.cause: one.explained_by for one in found(slot(begin=begin), filesystems=[{}, full])}
+    assert told["filesystem_full"] == ("slot_keeps_wal" if is_its_work else None)
+
+
+def week(kept: Sequence[float], active: Sequence[float], *, is_still_there: bool = True) -> list[dict[str, Any]]:
+    """A slot at looks ten minutes apart, and that it was looked."""
+    looks = [
+        row | {"ts": START + timedelta(minutes=10 * number)}
+        for number, (size, reads) in enumerate(zip(kept, active, strict=True))
+        for row in slot(begin=size, active=reads)[:2]
+    ]
+    looked = {**looks[0], "entity": None, "name": "pg_is_in_recovery", "value": 0.0}
+    times = sorted({row["ts"] for row in looks})
+    more = [] if is_still_there else [times[-1] + timedelta(minutes=10)]
+    return [*looks, *({**looked, "ts": ts} for ts in (*times, *more))]
+
+
+@pytest.mark.parametrize("is_still_there", [True, False])
+def test_a_slot_that_was_dropped_meanwhile_keeps_nothing(*, is_still_there: bool) -> None:
+    causes = [one.cause for one in found(week([2 * GIB] * 12, [0.0] * 12, is_still_there=is_still_there))]
+    assert causes == ["slot_keeps_wal"] * is_still_there
+
+
+def test_a_slot_whose_reader_went_away_in_the_middle_of_a_recording() -> None:
+    [finding] = found(week([70.0 * MIB] * 10 + [900.0 * MIB] * 10, [1.0] * 10 + [0.0] * 10))
+    assert said(finding.title).startswith("Nobody reads slot standby2")
+    assert "it was not active at any look, for 1 h 40 min" in said(finding.for_[0].why)
+
+
+def test_ten_minutes_at_the_end_of_days_that_fill_the_disk_within_the_hour() -> None:
+    steady = [200.0 * MIB] * 300
+    [finding] = found(week([*steady, 13 * GIB], [0.0] * 301), filesystems=[{}, NEARLY_FULL])
+    assert finding.severity == "critical"
+
+
+def test_a_slot_that_was_lost_while_we_looked() -> None:
+    looks = slot(begin=200 * MIB)
+    lost = [row | {"value": None} if row["name"].endswith("retained_bytes") else row for row in looks[-2:]]
+    assert "slot_keeps_wal" in [one.cause for one in found([*looks[:-2], *lost])]
+
+
 def test_whether_anybody_reads_it_must_be_known() -> None:
     looks = [row for row in slot(begin=4 * GIB, grows=MIB) if not row["name"].endswith("active")]
     assert found(looks) == []

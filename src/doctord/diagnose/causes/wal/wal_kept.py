@@ -7,12 +7,12 @@ import polars as pl
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.archiver import FAILED_S, READY, failing, is_failing, standing, standstill
-from doctord.diagnose.common.wal_room import MIB, Room, disk_left, until_end
+from doctord.diagnose.causes.wal.archiver import FAILED_S, READY, failing, is_failing, standing, standstill
+from doctord.diagnose.common.slots import RETAINED, growth, is_gone, unread_s
+from doctord.diagnose.common.wal_room import MIB, Room, room_on_disk, symptoms, until_end
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Severity
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 
-RETAINED = "pg_replication_slots.retained_bytes"
 # Four segments: a reader that lives lags so much now and then.
 LEAST_BYTES = 64 * 2**20
 # A night and a weekend must be outlived without anybody who looks.
@@ -20,7 +20,7 @@ SOON_S = 3 * 86_400.0
 MOST_TOLD = 4
 
 
-@cause(explains=("filesystem_full",))
+@cause()
 def slot_keeps_wal(case: Case) -> Iterator[Claim]:
     """A replication slot keeps the log: nobody reads it, or its reader lags far behind.
 
@@ -39,25 +39,28 @@ def slot_keeps_wal(case: Case) -> Iterator[Claim]:
     """
     for retained in case.figures(RETAINED):
         active = _slot(case, "active", retained)
-        if active is None or retained.last < LEAST_BYTES:
+        if active is None or retained.last < LEAST_BYTES or is_gone(case, retained):
             continue
-        room = _room(case, retained)
-        if active.largest == 0:
-            yield _unread(case, retained, room)
+        room, quiet_s = _room(case, retained), unread_s(case, retained)
+        if quiet_s is not None:
+            yield _unread(case, retained, room, quiet_s)
         elif (room.per_s or 0) > 0 and retained.last > _max_wal_size(case, retained.db):
             yield _lagging(case, retained, active, room)
     yield from _lost(case)
 
 
-def _unread(case: Case, retained: Statistic, room: Room) -> Claim:
+def _unread(case: Case, retained: Statistic, room: Room, quiet_s: float) -> Claim:
+    why = phrase("it was not active at any look, for {:duration}", quiet_s) if quiet_s else "it was not active"
     return Claim(
         phrase("Nobody reads slot {}: {:bytes} of WAL are kept for it", retained.entity, retained.last),
         impact=NONE_YET,
         confidence=0.95,
         severity=_severity(room, is_large=retained.last > _max_wal_size(case, retained.db)),
-        for_=[_kept(retained, "it was not active at any look"), *until_end(case, retained.db, room)],
+        for_=[_kept(retained, why), *until_end(case, retained.db, room)],
         against=_archiver_too(case, retained.db),
         not_measured=room.unknown,
+        explains=symptoms(case, room.mount, retained.last, room.per_s),
+        objects=room.objects,
         database=retained.db,
     )
 
@@ -73,6 +76,8 @@ def _lagging(case: Case, retained: Statistic, active: Statistic, room: Room) -> 
         against=[Evidence("statistic", f"name = 'pg_replication_slots.active' and entity = '{retained.entity}'", often,
                           "", "somebody reads it: it may catch up")],
         not_measured=room.unknown,
+        explains=symptoms(case, room.mount, retained.last, room.per_s),
+        objects=room.objects,
         database=retained.db,
     )  # fmt: skip
 
@@ -91,7 +96,7 @@ def _lost(case: Case) -> Iterator[Claim]:
             )  # fmt: skip
 
 
-@cause(explains=("archiver_behind", "filesystem_full"))
+@cause(explains=("archiver_behind",))
 def archiver_stuck(case: Case) -> Iterator[Claim]:
     """The archiver cannot write, or does not come back.
 
@@ -133,7 +138,7 @@ def archiver_stuck(case: Case) -> Iterator[Claim]:
             yield standing(case, still)
 
 
-def _kept(retained: Statistic, why: str) -> Evidence:
+def _kept(retained: Statistic, why: Words) -> Evidence:
     where = f"name = '{RETAINED}' and entity = '{retained.entity}'"
     return Evidence("statistic", where, phrase("{:bytes} kept", retained.last), phrase("{:bytes}", LEAST_BYTES), why,
                     "at_least")  # fmt: skip
@@ -150,19 +155,11 @@ def _archiver_too(case: Case, db: str | None) -> list[Evidence]:
 
 def _room(case: Case, retained: Statistic) -> Room:
     """What may still be written: until the slot is lost, where a limit is set, else until the file system is full."""
-    per_s = _growth(case, retained)
+    on_disk = room_on_disk(case, retained.db, growth(case, retained))
     safe = _slot(case, "safe_wal_size_bytes", retained)
-    if safe is not None:
-        return Room(safe.last, per_s, "the slot is lost")
-    return Room(disk_left(case, retained.db), per_s, "the file system is full")
-
-
-def _growth(case: Case, retained: Statistic) -> float | None:
-    """Bytes a second more that are kept, from the first look to the last; null of a single look."""
-    of_slot = (pl.col("name") == RETAINED) & (pl.col("db") == retained.db) & (pl.col("entity") == retained.entity)
-    looks = case.dataset.frame("statistic").filter(of_slot).sort("ts", maintain_order=True)
-    seconds = (looks["ts"][-1] - looks["ts"][0]).total_seconds()
-    return max((looks["value"][-1] - looks["value"][0]) / seconds, 0.0) if seconds else None
+    room = on_disk if safe is None else on_disk._replace(left=safe.last, end="the slot is lost")
+    lately = room._replace(per_s=growth(case, retained, lately=True))
+    return lately if lately.is_at_once else room
 
 
 def _slot(case: Case, name: str, retained: Statistic) -> Statistic | None:

@@ -10,13 +10,15 @@ import polars as pl
 from doctord.analyse.locking.autovacuum import CANCELLED, WORKER, Taker, cancelled, takers, vacuumed
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
-from doctord.diagnose.causes.databases.exclusive import COMMENT, instead_of
+from doctord.diagnose.causes.locking.exclusive import COMMENT, instead_of
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.diagnose.words import shortened
 
-# Enough to be felt by who reads, as of a table that autovacuum does not come to.
+# Enough to be felt by who reads, as of a table that autovacuum does not come to. Of a table in which less than a tenth
+# is dead the next vacuum is early enough: autovacuum itself comes for a fifth (autovacuum_vacuum_scale_factor).
 DEAD_ROWS: Final = 10_000
+DEAD_SHARE: Final = 0.1
 # Once is a migration. Of a job that takes its lock all along a short look may see one cancel, as autovacuum begins
 # anew after autovacuum_naptime, a minute, at the earliest.
 FEWEST, OFTEN_CALLED = 2, 3.0
@@ -58,6 +60,11 @@ class Cancelled:
         return self.logged or self.seen
 
     @property
+    def is_felt(self) -> bool:
+        """Whether who reads the table steps over dead rows for a notable part of the time."""
+        return bool(self.row["dead_rows"] >= DEAD_SHARE * (self.row["live_rows"] or 0))
+
+    @property
     def is_again(self) -> bool:
         """Whether it is no single case."""
         return self.times >= FEWEST or (self.times > 0 and bool(self.statements))
@@ -65,7 +72,7 @@ class Cancelled:
 
 def cancelled_again(case: Case, db: str) -> Claim | None:
     """The tables of a server whose vacuum is cancelled again and again, and that are full of dead rows; null: none."""
-    found = sorted((one for one in _tables(case, db) if one.is_again), key=lambda one: -one.times)
+    found = sorted((one for one in _tables(case, db) if one.is_again), key=lambda one: (not one.is_felt, -one.times))
     return _claim(case, db, found) if found else None
 
 
@@ -115,6 +122,7 @@ def _claim(case: Case, db: str, found: Sequence[Cancelled]) -> Claim:
         phrase("Autovacuum of {} is cancelled again and again: {:count time/times}{}", first.row["name"], first.times,
                _for_whom(case, first)),
         impact=NOT_MEASURED,
+        severity=None if any(one.is_felt for one in found) else "note",
         confidence=0.9 if first.logged and (first.takers or first.statements) else 0.75,
         for_=[
             *(item for one in found[:MOST_TOLD] for item in _counted(db, one)),

@@ -7,7 +7,7 @@ import polars as pl
 
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.wal_room import MIB, SEGMENT_BYTES, last, room_on_disk, until_end
+from doctord.diagnose.common.wal_room import MIB, SEGMENT_BYTES, last, room_on_disk, symptoms, until_end
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 
@@ -69,6 +69,8 @@ def failing(case: Case, failed: Statistic) -> Claim:
             *until_end(case, failed.db, room),
         ],
         not_measured=room.unknown,
+        explains=symptoms(case, room.mount, _kept(case, failed.db, ready), room.per_s),
+        objects=room.objects,
         database=failed.db,
     )
 
@@ -95,7 +97,7 @@ def standstill(case: Case, db: str) -> Standstill | None:
     if not ready or oldest_s is None or is_failing(case, db):
         return None
     seconds = min(oldest_s, math.inf if archived_s is None else archived_s)
-    of_one_s = float(case.setting("wal_segment_size", db) or SEGMENT_BYTES) / SLOWEST_BYTES_PER_S
+    of_one_s = _segment_bytes(case, db) / SLOWEST_BYTES_PER_S
     still_s = STILL_S if ready > FEW_READY else FEW_STILL_S
     more = _more(case, db)
     is_sure = seconds >= max(still_s, of_one_s)
@@ -108,8 +110,7 @@ def standstill(case: Case, db: str) -> Standstill | None:
 def standing(case: Case, still: Standstill) -> Claim:
     """The claim about an archiver that stands still."""
     db, is_empty = still.db, _is_empty(case, still.db)
-    per_s = case.total("pg_stat_wal.wal_bytes", db) or still.more * SEGMENT_BYTES / case.seconds or None
-    room = room_on_disk(case, db, per_s)
+    room = room_on_disk(case, db, case.total("pg_stat_wal.wal_bytes", db) or _more_per_s(case, still))
     waiting = phrase("{:count segment waits/segments wait}, nothing archived for {:duration}", still.ready,
                      still.seconds)  # fmt: skip
     return Claim(
@@ -129,6 +130,8 @@ def standing(case: Case, still: Standstill) -> Claim:
         ],
         not_measured=room.unknown,
         first_steps=EMPTY_FIRST if is_empty else HANGS_FIRST,
+        explains=symptoms(case, room.mount, _kept(case, db, still.ready), room.per_s),
+        objects=room.objects,
         database=db,
     )  # fmt: skip
 
@@ -149,9 +152,29 @@ def _is_empty(case: Case, db: str) -> bool:
 
 def _more(case: Case, db: str) -> float:
     """How many more segments wait at the last look than at the first."""
-    rows = case.dataset.frame("statistic").filter((pl.col("name") == READY) & (pl.col("db") == db))
-    looks = rows.sort("ts", maintain_order=True)["value"].drop_nulls()
+    looks = _looks(case, db)["value"]
     return max(float(looks[-1]) - float(looks[0]), 0.0) if looks.len() else 0.0
+
+
+def _more_per_s(case: Case, still: Standstill) -> float | None:
+    """Bytes a second of the segments that came while it was looked; null of a single look, and where none came."""
+    looks = _looks(case, still.db)["ts"]
+    seconds = (looks[-1] - looks[0]).total_seconds() if looks.len() else 0.0
+    return still.more * _segment_bytes(case, still.db) / seconds if still.more and seconds else None
+
+
+def _looks(case: Case, db: str) -> pl.DataFrame:
+    rows = case.dataset.frame("statistic").filter((pl.col("name") == READY) & (pl.col("db") == db))
+    return rows.drop_nulls("value").sort("ts", maintain_order=True)
+
+
+def _segment_bytes(case: Case, db: str | None) -> float:
+    return float(case.setting("wal_segment_size", db) or SEGMENT_BYTES)
+
+
+def _kept(case: Case, db: str | None, ready: float | None) -> float | None:
+    """Bytes of the segments that wait; null where they were not counted."""
+    return None if ready is None else ready * _segment_bytes(case, db)
 
 
 def _no_failure(case: Case, db: str) -> list[Evidence]:

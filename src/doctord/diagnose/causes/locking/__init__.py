@@ -1,0 +1,1 @@
+"""Of locks: who waits for whom, deadlocks, and statements that lock others out."""
