@@ -1,37 +1,88 @@
 //! How exactly a lake keeps figures: no more exactly than anybody measures, for noise does not compress.
 //!
-//! Percentages are kept to 0.001, which is 10 us of a second; intervals of half a second and more to 1 ms, which bends a
-//! rate by at most 0.1 %. Everything else is kept as it came.
+//! Intervals of half a second and more are kept to 1 ms, shorter ones to 0.1 ms, which bends a rate by at most 0.1 %. So rates
+//! (`_per_s`, and those of `statistic`) are kept to four digits, and so is since when a session does something, which is what the
+//! moment of the sample makes it, to 0.1 ms at the finest. Percentages are kept to three digits, to 0.001 at the finest, which is 10 us
+//! of a second; those that are the rest, mostly close to 100, all to 0.001. Everything else is kept as it came: readings are exact.
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::ArrowError;
 
-const STEPS: f64 = 1000.0;
 const SHORT_S: f64 = 0.5;
+/// As of a trace: the interval is what was measured.
+const TINY_S: f64 = 0.01;
+const RESTS: [&str; 2] = ["idle_pct", "sleep_pct"];
+const SINCE: [&str; 3] = ["in_state_s", "statement_s", "transaction_s"];
 
 /// The same rows, rounded.
 pub fn rounded(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let schema = rows.schema();
     let columns = rows.columns().iter().zip(schema.fields());
-    let columns = columns.map(|(values, field)| round_column(field.name(), values));
+    let columns = columns.map(|(values, field)| match values.as_primitive_opt::<Float64Type>() {
+        Some(numbers) if field.name() == "value" => rates_rounded(numbers, rows.column_by_name("kind")),
+        Some(numbers) => round_column(field.name(), numbers),
+        None => values.clone(),
+    });
     RecordBatch::try_new(schema.clone(), columns.collect())
 }
 
-fn round_column(name: &str, values: &ArrayRef) -> ArrayRef {
-    match values.as_any().downcast_ref::<Float64Array>() {
-        Some(numbers) if name.ends_with("_pct") => Arc::new(numbers.unary::<_, Float64Type>(round)),
-        Some(numbers) if name == "interval_s" => {
-            Arc::new(numbers.unary::<_, Float64Type>(|s| if s < SHORT_S { s } else { round(s) }))
-        }
-        _ => values.clone(),
+/// The values of `statistic`, of which those of kind `rate` are rounded.
+fn rates_rounded(values: &Float64Array, kinds: Option<&ArrayRef>) -> ArrayRef {
+    let Some(kinds) = kinds.and_then(|kinds| kinds.as_string_opt::<i32>()) else {
+        return Arc::new(values.clone());
+    };
+    let is_rate = |row: usize| kinds.is_valid(row) && kinds.value(row) == "rate";
+    let kept = values.iter().enumerate().map(|(row, value)| match is_rate(row) {
+        true => value.map(rate),
+        false => value,
+    });
+    Arc::new(kept.collect::<Float64Array>())
+}
+
+fn round_column(name: &str, values: &Float64Array) -> ArrayRef {
+    let round: fn(f64) -> f64 = match name {
+        "interval_s" => interval,
+        "average_active_sessions" => since,
+        _ if SINCE.contains(&name) => since,
+        _ if RESTS.contains(&name) => |value| digits(value, 17, 3),
+        _ if name.ends_with("_pct") => |value| digits(value, 3, 3),
+        _ if name.ends_with("_per_s") => rate,
+        _ => return Arc::new(values.clone()),
+    };
+    Arc::new(values.unary::<_, Float64Type>(round))
+}
+
+fn interval(seconds: f64) -> f64 {
+    match seconds {
+        ..TINY_S => seconds,
+        ..SHORT_S => (seconds * 1e4).round() / 1e4,
+        _ => (seconds * 1e3).round() / 1e3,
     }
 }
 
-fn round(value: f64) -> f64 {
-    (value * STEPS).round() / STEPS
+fn since(seconds: f64) -> f64 {
+    digits(seconds, 4, 4)
+}
+
+fn rate(per_s: f64) -> f64 {
+    digits(per_s, 4, 12)
+}
+
+/// A number to so many digits, of which so many stand behind the point at most.
+fn digits(value: f64, count: i32, most_places: i32) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let places = (count - 1 - value.abs().log10().floor() as i32).min(most_places);
+    let scale = 10f64.powi(places.abs());
+    match places {
+        0.. => (value * scale).round() / scale,
+        _ => (value / scale).round() * scale,
+    }
 }
 
 #[cfg(test)]
@@ -40,20 +91,67 @@ mod tests {
     use crate::table::TableBuilder;
 
     #[test]
-    fn percentages_and_long_intervals_are_rounded_and_null_stays_null() {
-        let layout = [("interval_s", "f64"), ("usr_pct", "f64"), ("value", "f64")];
-        let layout = layout.map(|(name, kind)| (name.to_string(), kind.to_string())).to_vec();
+    fn each_column_is_rounded_as_its_name_says_and_null_stays_null() {
+        let names = [
+            "interval_s",
+            "usr_pct",
+            "reads_per_s",
+            "statement_s",
+            "used_gib",
+            "value",
+        ];
+        let mut layout = names.map(|name| (name.to_string(), "f64".to_string())).to_vec();
+        layout.push(("kind".to_string(), "str".to_string()));
         let mut builder = TableBuilder::new("t", &layout).unwrap();
-        for (interval, percent) in [(1.00049, Some(12.34567)), (0.10049, None)] {
-            builder.f64(0, Some(interval));
-            builder.f64(1, percent);
-            builder.f64(2, Some(0.123456));
+        for (row, kind) in [
+            (
+                [1.00049, 12.34567, 123456.7, 0.000123, 0.1234567, 0.0001234567],
+                Some("rate"),
+            ),
+            (
+                [0.10042, 0.00123, 0.0123456, 3612.34567, 1234567.8, 1234567.8],
+                Some("gauge"),
+            ),
+            ([0.00012345, 100.0, 0.0, 0.0, 0.0, -0.5], None),
+        ] {
+            for (at, value) in row.into_iter().enumerate() {
+                builder.f64(at, Some(value));
+            }
+            builder.str(names.len(), kind);
             builder.end_row();
         }
+        builder.end_row();
         let rows = rounded(&builder.finish().unwrap().unwrap()).unwrap();
-        let column = |at: usize| rows.column(at).as_any().downcast_ref::<Float64Array>().unwrap().clone();
-        assert_eq!(column(0), Float64Array::from(vec![1.0, 0.10049]));
-        assert_eq!(column(1), Float64Array::from(vec![Some(12.346), None]));
-        assert_eq!(column(2), Float64Array::from(vec![0.123456, 0.123456]));
+        let column = |at: usize| rows.column(at).as_primitive::<Float64Type>().iter().collect::<Vec<_>>();
+        for (at, kept) in [
+            [1.0, 0.1004, 0.00012345],
+            [12.3, 0.001, 100.0],
+            [123500.0, 0.01235, 0.0],
+            [0.0001, 3612.0, 0.0],
+            [0.1234567, 1234567.8, 0.0],
+            [0.0001235, 1234567.8, -0.5],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let kept: Vec<_> = kept.into_iter().map(Some).chain([None]).collect();
+            assert_eq!(column(at), kept, "{}", names[at]);
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_a_hundred_stays_fine() {
+        let kept = round_column("sleep_pct", &Float64Array::from(vec![99.98765, 0.12345]));
+        assert_eq!(
+            kept.as_primitive::<Float64Type>(),
+            &Float64Array::from(vec![99.988, 0.123])
+        );
+    }
+
+    #[test]
+    fn what_is_no_number_stays_what_it_is() {
+        assert!(rate(f64::NAN).is_nan());
+        assert_eq!(rate(f64::INFINITY), f64::INFINITY);
+        assert_eq!(since(-0.00004), 0.0);
     }
 }
