@@ -1,5 +1,5 @@
 from diagnose.hosts import GIB, host
-from doctord.analyse.storage.filesystems import left_bytes, newest
+from doctord.analyse.storage.filesystems import left_bytes, mount_of, newest, rooms
 
 RESERVED = {"mount": "/", "size_bytes": 250 * GIB, "used_bytes": 60 * GIB, "available_bytes": 20 * GIB}
 DATA = {"mount": "/data", "device": "/dev/vdb", "size_bytes": 100 * GIB, "used_bytes": 40 * GIB}
@@ -18,3 +18,9 @@ def test_a_folder_lies_on_the_nearest_mount_above_it() -> None:
     assert left_bytes(dataset, "/data/base") == 60 * GIB
     assert left_bytes(dataset, "/database") == 20 * GIB
     assert left_bytes(dataset, None) is None
+
+
+def test_the_mount_above_a_folder_is_one_of_those_whose_room_is_known() -> None:
+    dataset = host(filesystems=[RESERVED, DATA])
+    assert rooms(dataset) == {"/": 20 * GIB, "/data": 60 * GIB}
+    assert (mount_of(dataset, "/data/base"), mount_of(dataset, "/srv"), mount_of(dataset, None)) == ("/data", "/", None)

@@ -29,6 +29,15 @@ def test_helpers_that_come_and_go_are_not_the_connections_doing() -> None:
     assert finding.impact.share == pytest.approx(0.5 / (0.5 + 0.3), abs=0.05)
 
 
+def test_transactions_of_another_server_make_it_no_less() -> None:
+    rates = {(None, "pg_stat_database.sessions"): 115.0, (None, "pg_stat_database.xact_commit"): 118.0}
+    about = {"component": "postgresql", "db": "postgresql:5433", "kind": "rate"}
+    pooled = {"pg_stat_database.sessions": 0.1, "pg_stat_database.xact_commit": 5000.0}
+    other = [about | {"name": name, "value": value} for name, value in pooled.items()]
+    finding = diagnose(host(cpu=BUSY, postgres=rates, extra={"statistic": other})).findings[0]
+    assert (finding.cause, finding.confidence, finding.against) == ("connection_churn", 0.9, ())
+
+
 def test_a_pool_that_opens_one_now_and_then_is_healthy() -> None:
     rates = {(None, "pg_stat_database.sessions"): 0.5, (None, "pg_stat_database.xact_commit"): 118.0}
     assert diagnose(host(postgres=rates)).healthy

@@ -60,6 +60,23 @@ def test_work_mem_without_its_unit() -> None:
     }
 
 
+def test_sixty_roles_with_the_same_setting_are_one_finding() -> None:
+    """Each with a statement of its own, as of an application with a role for each of its customers."""
+    roles = range(60)
+    settings = [held(f"customer{n} * work_mem", "64") for n in roles]
+    own = {"calls_per_s": 5.0, "elapsed_s_per_s": 0.05}
+    statements = [
+        STATEMENT | own | {"statement_id": str(n), "text": f"{STATEMENT['text']} AND {n} = {n}"} for n in roles
+    ]
+    sessions = [{"statement_id": str(n), "user": f"customer{n}", "sid": 7100 + n} for n in roles]
+    dataset = host(statements=statements, sessions=sessions, settings=SERVER, extra={"setting": settings}, seconds=2)
+    (finding,) = [one for one in diagnose(dataset).findings if one.cause == "role_setting_slows"]
+    assert "customer0" in said(finding.title)
+    assert "57 others" in said(finding.title)
+    assert len(finding.for_) == 6
+    assert said(finding.remedy[3]).startswith("So for 57 others")
+
+
 @pytest.mark.parametrize(
     ("settings", "statement"),
     [

@@ -75,7 +75,8 @@ def connection_churn(case: Case) -> Iterator[Claim]:
         "Connection management"; MySQL Reference Manual, "Connection Interfaces"; R. Milkowski, "Oracle's listener
         performance", 2008; PgBouncer documentation, "Usage" and "Config" (log_connections).
     """
-    connects, commits, managing = case.common(OPENED), case.common("commits"), time_model(case, LOGON)
+    db = _server(case)
+    connects, commits, managing = case.common(OPENED, db), case.common("commits", db), time_model(case, LOGON)
     if connects is None and (logins := case.total(POOLER_LOGINS)) is not None:
         yield from _at_pooler(case, logins)
     elif managing is None:
@@ -92,6 +93,12 @@ def connection_churn(case: Case) -> Iterator[Claim]:
             for_=[*counted(case, f"v$sys_time_model.{LOGON}", "connection management {:.3g} s per s", "5 %"), *for_],
             against=against,
         )
+
+
+def _server(case: Case) -> str | None:
+    """The server to which most connections are opened: another one's transactions are not theirs; null: not told."""
+    opened = {db: each for db in case.dbs if (each := case.common(OPENED, db)) is not None}
+    return max(opened, key=lambda db: opened[db], default=None)
 
 
 def _at_pooler(case: Case, logins: float) -> Iterator[Claim]:

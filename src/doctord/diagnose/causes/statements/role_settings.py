@@ -77,12 +77,12 @@ def role_setting_slows(case: Case) -> Iterator[Claim]:
     """
     if not role_settings(case.dataset):
         return
-    by_settings: dict[tuple[Worse, ...], list[Suffers]] = {}
+    by_values: dict[tuple[str, ...], list[Suffers]] = {}
     for one in _suffering(case):
-        by_settings.setdefault(one.settings, []).append(one)
-    for settings, suffering in by_settings.items():
-        yield _claim(case, settings, suffering)
-    if not by_settings:
+        by_values.setdefault(_values(one), []).append(one)
+    for suffering in by_values.values():
+        yield _claim(case, suffering)
+    if not by_values:
         yield from _untold(case)
 
 
@@ -109,24 +109,46 @@ def _suffering(case: Case) -> Iterator[Suffers]:
             yield Suffers(one, settings[most], most, tuple(each for each in who if not settings[each]))
 
 
-def _claim(case: Case, settings: tuple[Worse, ...], suffering: list[Suffers]) -> Claim:
+def _values(one: Suffers) -> tuple[str, ...]:
+    """What is set on which server, for whomever: of thousands of roles with the same one finding is enough."""
+    return (one.statement.db or "", *(f"{was.own.scope.name} = {was.own.value}" for was in one.settings))
+
+
+def _claim(case: Case, suffering: list[Suffers]) -> Claim:
+    settings, everybodys = suffering[0].settings, [*dict.fromkeys(was for one in suffering for was in one.settings)]
+    whose = [*dict.fromkeys(was.own.scope.whose for was in everybodys)]
+    told = [was for was in everybodys if was.own.scope.whose in whose[:MOST_TOLD]]
     share = min(sum(one.statement.share for one in suffering), 1.0)
     for_, against = _beside_others(suffering)
     grade = "note" if against else severity(case, share, slowed=any(one.slowed for one in suffering))
     return Claim(
         phrase("{} for {}, which runs {:share of database} with it: {}", listed(*(one.words for one in settings)),
-               listed(*dict.fromkeys(one.own.scope.whose for one in settings)), share,
+               _first_of(whose), share,
                shortened(suffering[0].statement.text or suffering[0].statement.statement_id)),
         impact=at_most(share),
         confidence=_confidence(settings, suffering, for_, against),
         severity=grade,
-        for_=[*(_set(one) for one in settings), *(_run(one) for one in suffering[:MOST_TOLD]), *for_],
+        for_=[*(_set(one) for one in told), *(_run(one) for one in suffering[:MOST_TOLD]), *for_],
         against=against,
         not_measured=[_plan(settings, suffering[0].who)],
-        first_steps=[*(_reset(one.own) for one in settings)],
+        first_steps=[*(_reset(one.own) for one in told), *_and_others(len(whose) - MOST_TOLD)],
         database=suffering[0].statement.db,
         explains=() if grade == "note" else _symptoms(case, settings, suffering),
     )  # fmt: skip
+
+
+def _first_of(whose: list[str]) -> Words:
+    """For whom it is set: the first few, and how many others."""
+    rest = len(whose) - MOST_TOLD
+    return listed(*whose[:MOST_TOLD], *([phrase("{:count other/others}", rest)] if rest > 0 else []))
+
+
+def _and_others(rest: int) -> list[Words]:
+    return (
+        [phrase("So for {:count other/others} that have the same: \\drds of psql lists them.", rest)]
+        if rest > 0
+        else []
+    )
 
 
 def _confidence(
