@@ -19,6 +19,7 @@ LOWER = ("(expression lower: title)",)
         ("title = $1", "btree", LOWER, "none"),
         ("lower(author) = $1", "btree", LOWER, "none"),
         ("lower(title) = $1", "btree", ("title",), "none"),
+        ("left(title, $1) = $2", "btree", ("(expression left: title)",), "unknown"),
         ("lower(title) = $1", "btree", ("(expression)",), "unknown"),
         ("lower(title) = $1", "btree", ("(expression lower btrim: title)",), "unknown"),
         ("words @@ $1::tsquery", "gin", ("words",), "some"),

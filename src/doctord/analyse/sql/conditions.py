@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -21,7 +22,8 @@ class Condition:
 
     `is_all`: the statement is a plain one on this table, and has no other condition than these. `others` are columns
     that stand beside another operator (LIKE, @@, @>, &&), which indexes of other kinds than B-trees may serve; `calls`
-    functions of which the result is compared, with a column that they are given: an index of that expression serves.
+    functions of which the result is compared, with a column that they are given: an index of that expression serves,
+    unless they are given something else besides (`further`), of which nobody knows whether the index has the same.
     """
 
     equal: frozenset[str]
@@ -29,6 +31,7 @@ class Condition:
     is_all: bool = False
     others: frozenset[str] = frozenset()
     calls: frozenset[tuple[str, str]] = frozenset()
+    further: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def columns(self) -> frozenset[str]:
@@ -58,16 +61,22 @@ def condition(text: str, table: str) -> Condition | None:
     names = {one.alias_or_name.lower() for one in tables if one.name.lower() == table.lower()}
     if len(tables) == 1:
         names.add("")
-    equal, ranges, others, calls = set[str](), set[str](), set[str](), set[tuple[str, str]]()
+    equal, ranges, others = set[str](), set[str](), set[str]()
+    calls, further = set[tuple[str, str]](), set[tuple[str, str]]()
     compares = (exp.EQ, exp.In, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
     for node in tree.find_all(*compares, *_operators()):
         if node.find_ancestor(exp.Where, exp.Join) is None or node.find_ancestor(exp.Or, exp.Not, exp.Case):
             continue
         into = equal if isinstance(node, exp.EQ | exp.In) else ranges if isinstance(node, compares) else others
         into.update(_compared(node, names))
-        calls.update(_called(node, names))
+        for called, is_alone in _called(node, names):
+            calls.add(called)
+            if not is_alone:
+                further.add(called)
     is_all = len(tables) == 1 and _is_plain(tree, len(equal | ranges))
-    return Condition(frozenset(equal), frozenset(ranges), is_all, frozenset(others), frozenset(calls))
+    return Condition(
+        frozenset(equal), frozenset(ranges), is_all, frozenset(others), frozenset(calls), frozenset(further)
+    )
 
 
 def _operators() -> tuple[type["exp.Expr"], ...]:
@@ -141,17 +150,20 @@ def _compared(node: "exp.Expr", names: set[str]) -> set[str]:
     return {side.name.lower() for side in found} if len(found) == 1 else set()
 
 
-def _called(node: "exp.Expr", names: set[str]) -> set[tuple[str, str]]:
-    """Functions of which a comparison has the result on one side, with the columns of the table that they are given."""
+def _called(node: "exp.Expr", names: set[str]) -> Iterator[tuple[tuple[str, str], bool]]:
+    """Functions of which a comparison has the result on one side, with the columns of the table that they are given.
+
+    And whether these are all that they are given.
+    """
     from sqlglot import exp  # noqa: PLC0415 - as above
 
-    found = set[tuple[str, str]]()
     for side in _sides(node):
         if isinstance(side, exp.Func) and not isinstance(side, exp.Cast):
             name = side.name if isinstance(side, exp.Anonymous) else side.sql_names()[0]
-            columns = (one for one in side.find_all(exp.Column) if one.table.lower() in names)
-            found.update((name.lower(), column.name.lower()) for column in columns)
-    return found
+            is_alone = next(side.find_all(exp.Literal, exp.Parameter, exp.Var), None) is None
+            for column in side.find_all(exp.Column):
+                if column.table.lower() in names:
+                    yield (name.lower(), column.name.lower()), is_alone
 
 
 def _sides(node: "exp.Expr") -> list["exp.Expr"]:

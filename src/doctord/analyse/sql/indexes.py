@@ -102,7 +102,8 @@ def _wanted(index: Index, condition: Condition) -> str | None:
     if index.method in OTHER_METHODS:
         return next((one for one in index.columns if one in condition.others), None)
     functions, columns = _expression(column)
-    same = [f"{name}({of})" for name, of in sorted(condition.calls) if functions == {name} and columns == {of}]
+    known = sorted(condition.calls - condition.further)
+    same = [f"{name}({of})" for name, of in known if functions == {name} and columns == {of}]
     return same[0] if same else None
 
 

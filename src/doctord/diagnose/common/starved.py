@@ -8,6 +8,7 @@ from doctord.analyse.backends import CLIENT_BACKEND
 from doctord.analyse.host.full_moments import LEAST_IDLE_PCT, FullMoments, full_moments
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
+from doctord.diagnose.finding import WARNING_SHARE, Severity
 
 MOST_IDLE_PCT: Final = 50.0
 # Sessions that want a CPU at the same time, for each CPU: half of them then wait for the other half.
@@ -69,6 +70,14 @@ def is_starved(case: Case) -> bool:
     sessions = max(share * case.time.seconds_per_second, waiting(case) or 0.0)
     felt = case.beside_locks(share) >= WORTH_SAYING_SHARE and sessions >= WORTH_SAYING_SESSIONS
     return (is_full(case) or is_crowded(case)) and felt
+
+
+def severity(case: Case, share: float) -> Severity | None:
+    """A warning for what takes a tenth of the time in which nobody waits for a lock; null leaves it to the share.
+
+    Those who stand in a line for a lock want no CPU: to all others the share is larger.
+    """
+    return "warning" if share < WARNING_SHARE <= case.beside_locks(share) else None
 
 
 def starving_moments(case: Case) -> FullMoments | None:

@@ -40,6 +40,12 @@ def ways(case: Case) -> list[Way]:
     return [_way(case, socket) for socket in at if not is_told or socket.rpartition(":")[2] in ports]
 
 
+def server_of(case: Case, way: Way) -> str | None:
+    """The server whose clients come by a way, by its port; null where that does not tell it."""
+    port = way.socket.rpartition(":")[2]
+    return next((db for db in case.dbs if db.rpartition(":")[2] == port), None)
+
+
 def _way(case: Case, socket: str) -> Way:
     def told(name: str) -> float | None:
         return next((one.mean for one in case.figures(f"{OF_CLIENTS}{name}") if one.entity == socket), None)

@@ -40,11 +40,12 @@ def tcp(way: dict[str, float], socket: str = SOCKET) -> dict[tuple[str | None, s
     return {(socket, f"tcp_clients.{name}"): value for name, value in way.items()}
 
 
-def locked(way: dict[str, float], *, idle_s: float = 0.03, socket: str = SOCKET, **more: Any) -> Dataset:
-    """Four sessions wait for a row of one that is idle in its transaction for so long at a time."""
+def locked(way: dict[str, float], *, idle_s: float = 0.03, socket: str = SOCKET, db: str = DB, **more: Any) -> Dataset:
+    """Four sessions of a server wait for a row of one that is idle in its transaction for so long at a time."""
     root = {"sid": 7000, "pid": 7000, "state": "idle in transaction", "wait_class": "Client", "event": "ClientRead",
-            "in_state_s": idle_s, "transaction_s": 0.2, "client": "10.0.0.7"}  # fmt: skip
-    waiter = {"wait_class": "Application", "event": "transactionid", "wait_kind": "row lock", "blocker_sid": 7000}
+            "in_state_s": idle_s, "transaction_s": 0.2, "client": "10.0.0.7", "db": db}  # fmt: skip
+    waiter = {"wait_class": "Application", "event": "transactionid", "wait_kind": "row lock", "blocker_sid": 7000,
+              "db": db}  # fmt: skip
     waiters = [waiter | {"sid": 8000 + n, "pid": 8000 + n, "in_state_s": 0.02} for n in range(4)]
     return host(sessions=[root, *waiters], kernel=tcp(way, socket), **more)
 
@@ -75,10 +76,11 @@ def test_locks_that_are_held_over_round_trips() -> None:
         locked(FAR | {"travel_s_per_s": 0.1}),
         locked(FAR, idle_s=1.5),
         locked(FAR, socket="0.0.0.0:22"),
+        locked(FAR, db="postgresql:5433"),
         locked({}),
         host(kernel=tcp(FAR)),
     ],
-    ids=["near", "seldom", "idle for long", "another server's", "not measured", "nobody waits"],
+    ids=["near", "seldom", "idle for long", "another server's", "locks of another one", "not measured", "nobody waits"],
 )
 def test_round_trips_that_are_no_cause(dataset: Dataset) -> None:
     assert "network_latency" not in found(dataset)
@@ -117,6 +119,11 @@ def test_clients_of_whom_one_does_not_read_speak_against_it() -> None:
 )
 def test_ways_that_are_not_full(changes: dict[str, float]) -> None:
     assert "network_narrow" not in found(host(time=SENDING, kernel=tcp(FULL | changes)))
+
+
+def test_a_full_way_to_another_server_is_not_what_sessions_here_send_by() -> None:
+    sending = [{"db": "postgresql:5433", "wait_class": "Network", "event": "ClientWrite", "sid": n} for n in range(3)]
+    assert "network_narrow" not in found(host(sessions=sending, kernel=tcp(FULL)))
 
 
 def test_a_full_way_for_which_nobody_waits_is_no_finding() -> None:

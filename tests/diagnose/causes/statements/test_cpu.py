@@ -91,6 +91,15 @@ def test_a_statement_that_takes_long_because_so_many_share_the_cpus_is_not_heavy
     assert "cpu_few_statements" in crowd(30.0, 0.7)
 
 
+def test_beside_a_long_line_for_a_row_they_are_still_a_warning() -> None:
+    waiting = {"wait_class": "Application", "event": "transactionid", "blocker_sid": 1000, "in_state_s": 0.2}
+    line = [waiting | {"sid": 7000 + number} for number in range(90)]
+    findings = found(sessions=[*JOINS, *SHORT, *line])
+    assert findings["row_locks"].severity == "critical"
+    assert (findings["cpu_few_statements"].impact.share or 1.0) < 0.1
+    assert findings["cpu_few_statements"].severity == "warning"
+
+
 def test_where_nobody_waits_for_a_cpu_a_long_statement_may_compute() -> None:
     assert "cpu_few_statements" not in found(cpu={}, backend={})
 

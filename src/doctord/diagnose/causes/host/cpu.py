@@ -20,11 +20,12 @@ from doctord.diagnose.common.starved import (
     is_crowded,
     is_full,
     is_starved,
+    severity,
     starving_moments,
     waiting,
 )
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NOT_MEASURED, WARNING_SHARE, Claim, Evidence, NotMeasured, at_most
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
 
 # PSI counts any waiting task, so that two short tasks meeting on a quiet host give a few per cent.
@@ -170,8 +171,7 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
     yield Claim(
         phrase("{} and all else outside the database take {:share} of the CPUs", others[0].name, used_s / capacity_s),
         impact=NOT_MEASURED if share is None else share,
-        # Those who stand in a line for a lock want no CPU: to the others it is more than its share of all time.
-        severity="warning" if share is not None and share < WARNING_SHARE <= case.beside_locks(share) else None,
+        severity=None if share is None else severity(case, share),
         # A crowd of sessions queues behind itself, whoever else is there.
         explains_waits=wanted_s >= ours_wanted_s or not is_crowded(case),
         confidence=0.9 if case.dbs else 0.6,

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
+import polars as pl
+
 from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.host.network import LOST_SHARE
-from doctord.diagnose.common.ways import OF_CLIENTS, Way, ways
+from doctord.diagnose.common.ways import OF_CLIENTS, Way, server_of, ways
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, at_most
 from doctord.diagnose.phrase import phrase
@@ -47,15 +49,12 @@ def network_latency(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, "Pipeline Mode" and "Wait Events of Type Client" (ClientRead); tcp(7), TCP_INFO;
         RFC 6298 (smoothed round-trip time).
     """
-    behind = case.roots.behind((IDLE_IN_TRANSACTION,))
-    if not case.worth_saying(behind):
-        return
     for way in ways(case):
-        least_ms, travelling = way.least_round_trip_ms, way.travel_s_per_s or 0.0
+        db, least_ms, travelling = server_of(case, way), way.least_round_trip_ms, way.travel_s_per_s or 0.0
         if least_ms is None or least_ms < FAR_MS or travelling < TRAVELLING:
             continue
-        usual_ms = way.round_trip_ms or least_ms
-        short = _behind_short(case, IDLE_TRIPS * usual_ms / 1e3)
+        usual_ms, behind = way.round_trip_ms or least_ms, case.roots.behind((IDLE_IN_TRANSACTION,), db)
+        short = _behind_short(case, IDLE_TRIPS * usual_ms / 1e3, db)
         if short < MOST or not case.worth_saying(behind * short):
             continue
         for_, against = weigh(
@@ -81,13 +80,14 @@ def network_latency(case: Case) -> Iterator[Claim]:
                 *for_,
             ],
             against=against,
+            database=db,
             explains=HELD,
         )  # fmt: skip
 
 
-def _behind_short(case: Case, longest_s: float) -> float:
+def _behind_short(case: Case, longest_s: float, db: str | None) -> float:
     """Of what is waited behind idle transactions, the part (0 to 1) behind those idle for no longer than this."""
-    idle_s = [(root.longest_idle_s, root.idle_blocked_s) for root in case.blockers]
+    idle_s = [(root.longest_idle_s, root.idle_blocked_s) for root in case.blockers if db in (None, root.db)]
     whole_s = sum(blocked_s for _, blocked_s in idle_s)
     return sum(blocked_s for once_s, blocked_s in idle_s if once_s <= longest_s) / whole_s if whole_s else 0.0
 
@@ -111,11 +111,11 @@ def network_narrow(case: Case) -> Iterator[Claim]:
     Source: tcp(7), TCP_INFO; RFC 8290 and J. Gettys, K. Nichols, "Bufferbloat: Dark Buffers in the Internet", 2011
         (queues before a bottleneck); PostgreSQL documentation, "Wait Events of Type Client" (ClientWrite).
     """
-    share = sum(part.share for part in case.time.shares if part.event == WRITING)
-    if not case.worth_saying(share):
-        return
     for way in ways(case):
-        usual_ms, least_ms = way.round_trip_ms, way.least_round_trip_ms
+        db, usual_ms, least_ms = server_of(case, way), way.round_trip_ms, way.least_round_trip_ms
+        share = _writing_share(case, db)
+        if not case.worth_saying(share):
+            continue
         if usual_ms is None or least_ms is None or usual_ms < max(QUEUED * least_ms, QUEUED_MS):
             continue
         if not way.in_flight_bytes or way.refused > way.connections / 2 or (way.lost or 0.0) >= LOST_SHARE:
@@ -144,7 +144,17 @@ def network_narrow(case: Case) -> Iterator[Claim]:
                 *for_,
             ],
             against=against,
+            database=db,
         )  # fmt: skip
+
+
+def _writing_share(case: Case, db: str | None) -> float:
+    """Share (0 to 1) of the time that sessions of a server wait to send; of all, where samples do not tell whose."""
+    total_s = case.database_time_s()
+    if db is None or case.active.is_empty() or not total_s:
+        return sum(part.share for part in case.time.shares if part.event == WRITING)
+    writing = case.active.filter((pl.col("event") == WRITING) & (pl.col("db") == db))
+    return float(writing["interval_s"].sum()) / total_s
 
 
 def _rows(way: Way, name: str) -> str:

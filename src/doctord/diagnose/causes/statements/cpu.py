@@ -12,7 +12,7 @@ from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.scans import CHANGED_SHARE, per_call
-from doctord.diagnose.common.starved import is_starved
+from doctord.diagnose.common.starved import is_starved, severity
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, Words, listed, phrase
 from doctord.diagnose.words import shortened
@@ -69,9 +69,11 @@ def cpu_few_statements(case: Case) -> Iterator[Claim]:
     own = [known.get((one.db, one.statement_id or "")) for one in takers]
     share = sum(one.share for one in own if one) or case.time.share("CPU") * cpu_share
     waiting = case.time.share(*RUN_QUEUE)
+    cost = min(share + waiting * (1 - cpu_share), 1.0)
     yield Claim(
         phrase("{} {:share} of the sessions' CPU time while others wait for a CPU", _named(takers), cpu_share),
-        impact=min(share + waiting * (1 - cpu_share), 1.0),
+        impact=cost,
+        severity=severity(case, cost),
         confidence=0.9 if all(one.statement_id for one in takers) else 0.8,
         for_=[evidence for one, its in zip(takers, own, strict=True) for evidence in _about(case, one, its)],
         not_measured=[_text(one) for one, its in zip(takers, own, strict=True) if not its or not its.text],
