@@ -88,7 +88,12 @@ Made by `benchmarks/lab_published.py` on {datetime.now(UTC):%Y-%m-%d}; do not ed
 labelled anomalies of PostgreSQL with the parameters of their generator ("D-Bot: Database Diagnosis System using Large
 Language Models", VLDB 2024). Three cases of each label are replayed by our own code, beside the lab's light load of 100
 transactions per second, on a quarter of the threads and a twentieth of the rows of large tables. Each run is a
-`doctord checkup` of {window}. Which causes are right was written down before the first run.
+`doctord checkup` of {window}. Which causes are right was written down before the first run. To make it again:
+
+```
+.venv/bin/python benchmarks/lab_published.py --parameters CORPUS/dbot/parameters.csv \\
+    --for {window} --out /var/tmp/lab-published
+```
 
 {machine()}
 

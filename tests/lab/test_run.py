@@ -114,8 +114,9 @@ def test_ctrl_c_ends_the_run_and_leaves_nothing_behind() -> None:
         assert not _processes_of(folder)
 
 
-def test_after_kill_9_no_process_lives_on_and_the_next_run_sweeps_the_folder() -> None:
-    with _started("cpu_hog") as (process, folder):
+@pytest.mark.parametrize("fault", ["cpu_hog", "log_read_slowly"])
+def test_after_kill_9_no_process_lives_on_and_the_next_run_sweeps_the_folder(fault: str) -> None:
+    with _started(fault) as (process, folder):
         children = _children(process.pid)
         process.kill()
         process.wait()

@@ -42,11 +42,15 @@ def cache_folder() -> Path:
     """Where prepared clusters are kept: $XDG_CACHE_HOME/doctord/lab, else a folder of our own in /var/tmp.
 
     Raises:
-        LabError: others could put a cluster of theirs there.
+        LabError: it cannot be made, or others could put a cluster of theirs there.
     """
     home = os.environ.get("XDG_CACHE_HOME")
     folder = Path(home, "doctord", "lab") if home else Path(f"/var/tmp/doctord-clusters-{os.geteuid()}")  # noqa: S108 - its owner is checked
-    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    except OSError as error:
+        hint = "set XDG_CACHE_HOME to a folder that you may write"
+        raise LabError(f"{folder}: {error.strerror}", hint) from error
     seen = folder.lstat()
     if seen.st_uid != os.geteuid() or not stat.S_ISDIR(seen.st_mode) or seen.st_mode & 0o022:
         raise LabError(f"{folder} can be written by others", "remove it, or set XDG_CACHE_HOME to a folder of yours")
@@ -61,8 +65,11 @@ def _keep(data: Path, kept: Path) -> None:
     partial = kept.with_name("partial")
     if partial.exists():
         shutil.rmtree(partial)
-    _copy(data, partial)
-    partial.rename(kept)
+    try:
+        _copy(data, partial)
+        partial.rename(kept)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _prepare(binaries: Path, scale: int, data: Path) -> None:

@@ -35,11 +35,14 @@ def tied(command: Sequence[str | Path], *, on_death: str = "KILL", user: str | N
 
 
 @contextmanager
-def running(command: Sequence[str | Path], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a command beside us, its output in `log`; end it, and what it has started, on the way out."""
+def running(command: Sequence[str | Path], log: Path, *, on_death: str = "KILL") -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command beside us, its output in `log`; end it, and what it has started, on the way out.
+
+    `on_death` is what it is sent when the lab dies: another signal for one that has to put something right before.
+    """
     with log.open("ab") as output:
         process = subprocess.Popen(
-            tied(command), stdin=subprocess.DEVNULL, stdout=output, stderr=output, process_group=0
+            tied(command, on_death=on_death), stdin=subprocess.DEVNULL, stdout=output, stderr=output, process_group=0
         )
     try:
         yield process

@@ -58,6 +58,7 @@ def workload(
     reconnect: bool = False,
     restarts: bool = False,
     threads: int = 1,
+    role: str = "postgres",
     far: FarEnd | None = None,
     dsn: str | None = None,
 ) -> Iterator[Workload]:
@@ -73,6 +74,7 @@ def workload(
         reconnect: whether each transaction has a connection of its own.
         restarts: whether it is begun anew when the server has ended its sessions.
         threads: how many of the clients may connect at the same time.
+        role: who they log in as.
         far: where it runs; null: here. Its report is in a folder `far-...` of the server's.
         dsn: the address of a pooler before the server, which keeps no prepared statements; null: the server's own.
 
@@ -91,14 +93,8 @@ def workload(
     if reconnect:
         options.append("--connect")
     report = folder / "report.txt"
-    if far:
-        dsn = f"host={far.address} port={server.port} user=postgres dbname={DATABASE}"
-    pgbench: list[str | Path] = [
-        *(far.entrance if far else ()),
-        server.binaries / "pgbench",
-        *options,
-        dsn or server.dsn,
-    ]
+    place = dsn or f"host={far.address if far else server.folder} port={server.port} user={role} dbname={DATABASE}"
+    pgbench: list[str | Path] = [*(far.entrance if far else ()), server.binaries / "pgbench", *options, place]
     again = ["sh", "-c", 'while :; do "$@"; sleep 0.2; done', "sh"] if restarts else []
     with running([*again, *pgbench], report) as process:
         yield Workload(report)

@@ -30,7 +30,8 @@ def test_waits_are_milliseconds_per_second() -> None:
         server.execute("SELECT pg_sleep(1)")
         (batch,) = part.read(link)
         slept_s = figures([batch], "Timeout PgSleep")["pg_wait_sampling_profile.wait_time"] / 1000
-        assert 0.5 < slept_s * (time.monotonic() - began) < 1.5
+        # Not a thousand times as much, nor as little; on a busy machine its worker looks less often than it says.
+        assert 0.1 < slept_s * (time.monotonic() - began) < 1.5
 
 
 def _until_collecting(server: PostgresServer) -> None:

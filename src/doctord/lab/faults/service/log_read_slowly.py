@@ -12,8 +12,11 @@ from doctord.lab.host.processes import running
 from doctord.lab.server import PrivateServer
 
 _ALL = {"logging_collector": "on", "log_statement": "all", "log_filename": "all.log"}
-# It works for a moment at a time: a pipe holds 64 KiB, and the light load writes more than that in a second.
-_STOP_AND_GO = 'while kill -STOP "$1"; do sleep "$2"; kill -CONT "$1"; sleep 0.005; done'
+# It works for a moment at a time: a pipe holds 64 KiB, and the light load writes more than that in a second. Should the
+# lab be killed, it is let go: a server whose log nobody takes could not even end.
+_STOP_AND_GO = (
+    'trap \'kill -CONT "$1"; exit\' TERM\nwhile kill -STOP "$1"; do sleep "$2"; kill -CONT "$1"; sleep 0.005; done'
+)
 
 
 @fault(cause="server_log_slow", settings=_ALL)
@@ -27,7 +30,8 @@ def log_read_slowly(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """
     collector = _collector(server)
     try:
-        with running(["sh", "-c", _STOP_AND_GO, "sh", str(collector), dose.of("0.7", "1", "3")], Path(os.devnull)):
+        stopper = ["sh", "-c", _STOP_AND_GO, "sh", str(collector), dose.of("0.7", "1", "3")]
+        with running(stopper, Path(os.devnull), on_death="TERM"):
             yield
     finally:
         os.kill(collector, signal.SIGCONT)

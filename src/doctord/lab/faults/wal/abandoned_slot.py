@@ -1,4 +1,4 @@
-"""A replication slot that nobody reads, and the log that it keeps; an archiver that fails, and keeps it too."""
+"""A replication slot that nobody reads, and the log that it keeps; archivers that fail or hang, and keep it too."""
 
 from collections.abc import Iterator
 
@@ -49,6 +49,31 @@ def failing_archiver(server: PrivateServer, dose: Dose) -> Iterator[None]:
     Seen: 70 segments that wait to be archived after half a minute, and one failure after the other.
     """
     yield from _changes(server, dose, rows=dose.of(500, 2000, 8000))
+
+
+@fault(
+    cause="archiver_stuck",
+    effect=_NOT_ARCHIVED,
+    settings={"archive_mode": "on", "archive_command": "sleep 86400"},
+    warm_up_s=5.0,
+)
+def archive_command_hangs(server: PrivateServer, dose: Dose) -> Iterator[None]:
+    """The log is kept because archive_command does not come back, as over a mount whose host is gone.
+
+    `failing_archiver` fails and says so; this one neither fails nor succeeds, and no view counts it.
+
+    Seen: segments that wait to be archived, one process of the command, and not a line in the log.
+    """
+    yield from _changes(server, dose, rows=dose.of(500, 2000, 8000))
+
+
+@fault(cause=None, settings={"archive_mode": "on", "archive_command": "/bin/true"}, warm_up_s=5.0)
+def archiver_keeps_up(server: PrivateServer, dose: Dose) -> Iterator[None]:
+    """The look-alike of archive_command_hangs and failing_archiver: as many segments, each archived at once.
+
+    There is nothing to be found.
+    """
+    yield from _changes(server, dose, rows=500)
 
 
 def _changes(server: PrivateServer, dose: Dose, *, rows: int) -> Iterator[None]:
