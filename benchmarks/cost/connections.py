@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/cost/connections.py
 
 As root. The clients are in a network namespace of their own (doctord.lab.host.network), connect to a listener here, and
-say nothing. The sampler asks for them at every fifth sample: the mean is over all, the fifth that took longest tells what asking takes.
-Runs without and with connections take turns.
+say nothing. The sampler asks for them at every fifth sample: the mean is over all, and the fifth that took longest
+tells what asking takes. Runs without and with connections take turns.
 """
 
 import argparse
