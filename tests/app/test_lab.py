@@ -17,5 +17,5 @@ def test_its_server_is_judged_as_one_that_was_named(monkeypatch: pytest.MonkeyPa
         return SimpleNamespace(diagnosis="told")
 
     monkeypatch.setattr(lab, "diagnose", diagnose)
-    assert lab.diagnosed(cast("PrivateServer", SimpleNamespace(dsn="host=here")), 1.0, None) == "told"
+    assert lab.diagnosed(cast("PrivateServer", SimpleNamespace(dsn="host=here", beside=[])), 1.0, None) == "told"
     assert asked["servers"] == 1

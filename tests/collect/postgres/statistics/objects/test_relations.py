@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from doctord.collect.postgres.statistics.relations import Relations
 
 from doctord._native import Batch
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.objects.relations import Relations
 from postgres_samples import figures, link_to
 from servers import PostgresServer
 
