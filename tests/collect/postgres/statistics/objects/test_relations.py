@@ -54,15 +54,16 @@ def test_an_index_of_a_partition_is_needed_where_that_of_another_one_is(server: 
         "CREATE TABLE last PARTITION OF readings FOR VALUES IN (1)",
         "CREATE TABLE this PARTITION OF readings FOR VALUES IN (2)",
         "CREATE INDEX ON readings (value)",
+        "CREATE INDEX ON readings (month)",
         "INSERT INTO readings SELECT 1 + i % 2, i FROM generate_series(1, 2000) i",
         "SET enable_seqscan = off",
         "SET enable_bitmapscan = off",
-        "SELECT * FROM readings WHERE month = 1 AND value = 7",
+        "SELECT * FROM readings WHERE month = 1 AND value = 7 ORDER BY value",
         dbname="shop",
     )
     batches = read(link)
-    of_last, of_this = (figures(batches, f"shop.public.{name}_value_idx").get(SCANS) for name in ("last", "this"))
-    assert (of_last, of_this) == (1, 1)
+    names = ("last_value_idx", "this_value_idx", "last_month_idx", "this_month_idx")
+    assert [figures(batches, f"shop.public.{name}").get(SCANS) for name in names] == [None, None, 0, 0]
 
 
 def test_since_when_scans_are_counted(server: PostgresServer, link: Link) -> None:
