@@ -1,18 +1,18 @@
 """Moments as people write them: `2026-11-20T10:00`, `02:19`, `yesterday`, `-2h` or `2 hours ago`, `now`."""
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TypeAlias
 
 from doctord.errors import UserError
+from doctord.regex import regex
 from doctord.units import parse_duration
 
 HINT = "write 2026-11-20T10:00Z, 10:00, yesterday, -2h or 2 hours ago, or now"
-_AGO = re.compile(r"(?:-(.+)|(.+?)\s+ago)")
-_WORD = re.compile(r"(an?|\d+(?:\.\d+)?)\s*(second|sec|s|minute|min|m|hour|hr|h|day|d|week|wk|w)s?")
+_AGO = regex(r"(?:-(.+)|(.+?)\s+ago)")
+_WORD = regex(r"(an?|\d+(?:\.\d+)?)\s*(second|sec|s|minute|min|m|hour|hr|h|day|d|week|wk|w)s?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_DAY = re.compile(r"(today|yesterday)(?:\s+(?:at\s+)?(.+))?")
+_DAY = regex(r"(today|yesterday)(?:\s+(?:at\s+)?(.+))?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,11 @@ import re
 import sys
 from typing import Any, Final
 
+from doctord.regex import regex
+
 _LINES: Final = "\n\t"
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
-_NOT_ASCII: Final = re.compile(r"[^ -~\n]")
+_NOT_ASCII: Final = regex(r"[^ -~\n]")
 
 
 def printable(text: str) -> str:

@@ -11,6 +11,7 @@ from math import floor, isfinite, log10
 from typing import Final, TypeAlias
 
 from doctord.errors import UserError
+from doctord.regex import regex
 
 MIB: Final = 1 << 20
 GIB: Final = 1 << 30
@@ -33,8 +34,8 @@ _TIMES: Final = (
 SECONDS: Final[Mapping[str, float]] = {name: size for size, names in _TIMES for name in names.split()}
 _EITHER: Final[Mapping[str, float]] = {**SECONDS, **BYTES}
 
-_FIGURE: Final = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*([A-Za-zµ]*|%)\s*")
-_PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)\s*")
+_FIGURE: Final = regex(r"\s*([-+]?\d+(?:\.\d+)?)\s*([A-Za-zµ]*|%)\s*")
+_PART: Final = regex(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)\s*")
 
 
 def parse(text: str, unit: str) -> float:

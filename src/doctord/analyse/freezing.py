@@ -1,6 +1,5 @@
 """The relations that hold the oldest transaction id, or multixact, of a database that grows old."""
 
-import re
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -8,9 +7,10 @@ import polars as pl
 
 from doctord.analyse.figures import figures
 from doctord.dataset.dataset import Dataset
+from doctord.regex import regex
 
 COMPONENT: Final = "pg_class"
-_KIND: Final = re.compile(
+_KIND: Final = regex(
     r"^(?P<kind>(?P<temporary>temporary )?[\w ]+), oid (?P<oid>\d+)(?:, of session (?P<session>\d+) \((?P<who>.*)\))?$"
 )
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from doctord.app.remarks import nothing_used, remarks
 from doctord.app.watcher import SILENT, Watcher
+from doctord.dataset.arrow import polars_frame
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.repeats import without_repeats
 from doctord.lake.imports import keep
@@ -124,7 +125,5 @@ def tables_of(files: Iterable[FileRead]) -> dict[str, pa.Table]:
     parts = dict[str, list[pl.DataFrame]]()
     for file in files:
         for name, table in file.tables.items():
-            frame = pl.from_arrow(table)
-            assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table never becomes a Series
-            parts.setdefault(name, []).append(frame)
+            parts.setdefault(name, []).append(polars_frame(table))
     return {name: pl.concat(without_repeats(name, frames)).to_arrow() for name, frames in parts.items()}

@@ -13,8 +13,9 @@ from doctord.dataset.tables import TABLES
 from doctord.errors import UserError
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
+from doctord.regex import regex
 
-_EXPLAIN: Final = re.compile(r"\s*EXPLAIN\b(\s+ANALYZE\b)?", re.IGNORECASE)
+_EXPLAIN: Final = regex(r"\s*EXPLAIN\b(\s+ANALYZE\b)?", re.IGNORECASE)
 _RUNS_ANYTHING: Final = "JSON_EXECUTE_SERIALIZED_SQL"
 _NAMES_TABLES: Final = {"query", "query_table"}  # functions that make a table's name of text
 _NEVER_CHANGED: Final = "a lake is read here, never changed"

@@ -1,6 +1,5 @@
 """The kinds of databases that can be looked at: each folder here that declares one."""
 
-import re
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -9,8 +8,9 @@ from typing import Final
 from doctord import collect
 from doctord.collect.core.database import Database
 from doctord.errors import UserError
+from doctord.regex import regex
 
-_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_SCHEME: Final = regex(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 
 @cache

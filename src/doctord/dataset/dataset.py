@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeVar, cast
 import polars as pl
 import pyarrow as pa
 
+from doctord.dataset.arrow import hide_pandas, polars_frame
 from doctord.dataset.tables import LASTING, TABLES, Table
-from doctord.dataset.without_pandas import hide_pandas
 
 # Else threads add up parts of a group, and then these in whichever order they come: the last digits of a sum, and with
 # them a verdict's document, would be others in each run.
@@ -49,6 +49,14 @@ def arrow_schema(table: Table) -> pa.Schema:
     return pa.schema([(column.name, ARROW_TYPES[column.type]) for column in table.columns])
 
 
+def arrow_tables(batches: Iterable[ArrowBatch]) -> dict[str, pa.Table]:
+    """The rows of batches by table, in the order in which they came."""
+    by_table: dict[str, list[pa.RecordBatch]] = {}
+    for batch in batches:
+        by_table.setdefault(batch.table, []).append(pa.record_batch(batch))
+    return {name: pa.Table.from_batches(parts) for name, parts in by_table.items()}
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """The tables of one host over one interval.
@@ -64,12 +72,7 @@ class Dataset:
     @classmethod
     def from_batches(cls, batches: Iterable[ArrowBatch]) -> "Dataset":
         """A dataset of what collectors yielded."""
-        by_table: dict[str, list[pa.RecordBatch]] = {}
-        for batch in batches:
-            by_table.setdefault(batch.table, []).append(pa.record_batch(batch))
-        return cls(
-            {name: pa.Table.from_batches(parts).cast(arrow_schema(TABLES[name])) for name, parts in by_table.items()}
-        )
+        return cls(arrow_tables(batches))
 
     @classmethod
     def from_rows(cls, **tables: list[dict[str, Any]]) -> "Dataset":
@@ -95,9 +98,7 @@ class Dataset:
             rows = self.tables.get(table)
             if rows is None:  # not by empty_table(), which would load pandas
                 rows = pa.Table.from_batches([], arrow_schema(TABLES[table]))
-            frame = rows if isinstance(rows, pl.DataFrame) else pl.from_arrow(rows)
-            assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table never becomes a Series
-            self._frames[table] = frame
+            self._frames[table] = rows if isinstance(rows, pl.DataFrame) else polars_frame(rows)
         return self._frames[table]
 
     def arrow(self, table: str) -> pa.Table:

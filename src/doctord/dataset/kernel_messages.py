@@ -9,35 +9,37 @@ that was made so after an error).
 import re
 from typing import Final
 
+from doctord.regex import regex
+
 OF_A_GROUP: Final = "oom kill in control group"
 KIB_IN_A_GIB: Final = 1 << 20
 
-INVOKED: Final = re.compile(r" invoked oom-killer: ")
-OF_GROUP: Final = re.compile(
+INVOKED: Final = regex(r" invoked oom-killer: ")
+OF_GROUP: Final = regex(
     r"oom-kill:constraint=CONSTRAINT_MEMCG|Memory cgroup out of memory|Task in \S+ killed as a result of limit of "
 )
 # The group of who is killed; before Linux 5.0 in a line of its own.
-GROUP: Final = re.compile(r"\btask_memcg=(?P<new>[^,\s]+)|Task in (?P<old>\S+) killed as a result of limit of ")
-KILLED: Final = re.compile(r"Killed process (?P<pid>\d+)(?:, UID \d+,)? \((?P<name>[^)]*)\)(?P<rest>.*)$")
-ANON: Final = re.compile(r"anon-rss:(\d+)kB")
-HUNG: Final = re.compile(r"INFO: task (?P<name>.+):(?P<pid>\d+) blocked for more than (?P<s>\d+) seconds")
+GROUP: Final = regex(r"\btask_memcg=(?P<new>[^,\s]+)|Task in (?P<old>\S+) killed as a result of limit of ")
+KILLED: Final = regex(r"Killed process (?P<pid>\d+)(?:, UID \d+,)? \((?P<name>[^)]*)\)(?P<rest>.*)$")
+ANON: Final = regex(r"anon-rss:(\d+)kB")
+HUNG: Final = regex(r"INFO: task (?P<name>.+):(?P<pid>\d+) blocked for more than (?P<s>\d+) seconds")
 DEVICE: Final = r"(?P<device>[\w!/-]+)"
 ON_DEVICES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    ("read-only", re.compile(rf"EXT[234]-fs \({DEVICE}\): Remounting filesystem read-only")),
-    ("read-only", re.compile(rf"BTRFS \w+ \(device {DEVICE}\).*: forced readonly")),
-    ("read-only", re.compile(rf"XFS \({DEVICE}\): .*[Ss]hutting down filesystem")),
-    ("I/O error", re.compile(rf"(?:I/O|critical \w+) error, dev {DEVICE}")),
-    ("I/O error", re.compile(rf"Buffer I/O error on dev(?:ice)? {DEVICE}")),
-    ("I/O error", re.compile(rf"(?:EXT[234]-fs|BTRFS) error \(device {DEVICE}\)")),
-    ("I/O error", re.compile(rf"XFS \({DEVICE}\): .*I/O error")),
-    ("I/O error", re.compile(rf"nvme {DEVICE}: I/O \d+ .*timeout, (?:aborting|completion polled)")),
-    ("device reset", re.compile(rf"nvme {DEVICE}: (?:I/O \d+ .*timeout, reset controller|resetting controller)")),
-    ("device reset", re.compile(r"(?P<device>ata\d+(?:\.\d+)?): (?:hard |soft )?resetting link")),
+    ("read-only", regex(rf"EXT[234]-fs \({DEVICE}\): Remounting filesystem read-only")),
+    ("read-only", regex(rf"BTRFS \w+ \(device {DEVICE}\).*: forced readonly")),
+    ("read-only", regex(rf"XFS \({DEVICE}\): .*[Ss]hutting down filesystem")),
+    ("I/O error", regex(rf"(?:I/O|critical \w+) error, dev {DEVICE}")),
+    ("I/O error", regex(rf"Buffer I/O error on dev(?:ice)? {DEVICE}")),
+    ("I/O error", regex(rf"(?:EXT[234]-fs|BTRFS) error \(device {DEVICE}\)")),
+    ("I/O error", regex(rf"XFS \({DEVICE}\): .*I/O error")),
+    ("I/O error", regex(rf"nvme {DEVICE}: I/O \d+ .*timeout, (?:aborting|completion polled)")),
+    ("device reset", regex(rf"nvme {DEVICE}: (?:I/O \d+ .*timeout, reset controller|resetting controller)")),
+    ("device reset", regex(r"(?P<device>ata\d+(?:\.\d+)?): (?:hard |soft )?resetting link")),
     # What a command that took too long ends with, in SCSI's middle layer and in drivers of host adapters.
-    ("device reset", re.compile(r"\[(?P<device>sd\w+)\] tag#\d+ timing out command, waited ")),
-    ("device reset", re.compile(r"\[(?P<device>sd\w+)\] .*hostbyte=DID_(?:TIME_OUT|RESET|ABORT)\b")),
-    ("device reset", re.compile(r"scsi (?:target|host)?(?P<device>[\d:]+): attempting (?:task abort|\w+ reset)!")),
-    ("device reset", re.compile(r"(?:sd|scsi) (?P<device>[\d:]+): .*(?:rejecting I/O to offline|[Dd]evice offlined)")),
+    ("device reset", regex(r"\[(?P<device>sd\w+)\] tag#\d+ timing out command, waited ")),
+    ("device reset", regex(r"\[(?P<device>sd\w+)\] .*hostbyte=DID_(?:TIME_OUT|RESET|ABORT)\b")),
+    ("device reset", regex(r"scsi (?:target|host)?(?P<device>[\d:]+): attempting (?:task abort|\w+ reset)!")),
+    ("device reset", regex(r"(?:sd|scsi) (?P<device>[\d:]+): .*(?:rejecting I/O to offline|[Dd]evice offlined)")),
 )
 
 

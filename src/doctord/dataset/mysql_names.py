@@ -3,16 +3,17 @@
 In the dataset they stand in small letters, whoever read them: `global_status.innodb_buffer_pool_reads`.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Final
+
+from doctord.regex import regex
 
 COMPONENT: Final = "mysql"
 STATUS: Final = "global_status."
 HIDDEN: Final = "(set, not shown)"
 
 # Readings among the global status; the others rise since the server's start.
-GAUGES: Final = re.compile(
+GAUGES: Final = regex(
     r"(threads_(?!created)\w+|threadpool_\w+|open_(?!ed)\w+|max_(used|memory)_\w+|uptime\w*"
     r"|innodb_(page_size|row_lock_current_waits|row_lock_time_(avg|max)|num_open_files|history_list_length|checkpoint_\w+"
     r"|buffer_pool_(pages_(?!flushed|made|lru|split)\w*|bytes\w*)|(data|os_log)_pending\w*|log_waits_now|mem_\w+"
@@ -25,12 +26,12 @@ GAUGES: Final = re.compile(
 )
 _SECONDS: Final = frozenset({"query_time", "cpu_time", "busy_time"})
 _MILLISECONDS: Final = frozenset({"innodb_row_lock_time"})
-_BYTES: Final = re.compile(
+_BYTES: Final = regex(
     r"bytes_(received|sent)|innodb_(os_log_written|data_written|data_read|lsn_\w+)|binlog_bytes_written"
 )
 
 # Values that may hold a password, a key, or SQL with literals.
-SECRET: Final = re.compile(
+SECRET: Final = regex(
     r"(\w*_)?(password|passwd|pwd|auth|secret|token|secret_id|authentication_string)|init_(connect|slave|replica|file)"
     r"|(\w*_)?(secret|access|private|api)_key"
     r"|wsrep_provider_options|\w*(proxy|vault_url|connection_string)"

@@ -3,11 +3,11 @@
 Both names are quoted as SQL would have them, so that `*` alone stands for every role, or every database.
 """
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
 from doctord.dataset.secrets import HIDDEN
+from doctord.regex import regex
 from doctord.units import one_of, setting_number
 
 COMPONENT: Final = "pg_db_role_setting"
@@ -19,11 +19,11 @@ READING: Final = "reading"
 NAMES_ALONE: Final = ("search_path", "default_tablespace", "temp_tablespaces", "TimeZone", "client_encoding")
 
 # What is logged: of extensions too, which pg_settings of our own session may not know.
-LOGGING: Final = re.compile(r"log_\w+|debug_print_\w+|auto_explain\.\w+|pgaudit\.log|\w+_preload_libraries")
+LOGGING: Final = regex(r"log_\w+|debug_print_\w+|auto_explain\.\w+|pgaudit\.log|\w+_preload_libraries")
 
 _QUOTED: Final = r'"(?:[^"]|"")*"|[^\s"]+'
-_NAME: Final = re.compile(rf"(?P<role>{_QUOTED}) (?P<database>{_QUOTED}) (?P<name>\S+)")
-_PLAIN: Final = re.compile(r"[a-z_][a-z0-9_$]*")
+_NAME: Final = regex(rf"(?P<role>{_QUOTED}) (?P<database>{_QUOTED}) (?P<name>\S+)")
+_PLAIN: Final = regex(r"[a-z_][a-z0-9_$]*")
 
 
 @dataclass(frozen=True, slots=True)

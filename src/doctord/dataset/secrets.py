@@ -4,9 +4,11 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from doctord.regex import regex
+
 HIDDEN: Final = "(set, not shown)"
 _NAMES: Final = ("conninfo", "_command", "passphrase", "passw", "secret", "token", "credential", "apikey", "api_key")
-_NO_TEXT: Final = re.compile(r"[-+]?[\d.]+\s*[A-Za-z]{0,3}|on|off|true|false|yes|no", re.IGNORECASE)
+_NO_TEXT: Final = regex(r"[-+]?[\d.]+\s*[A-Za-z]{0,3}|on|off|true|false|yes|no", re.IGNORECASE)
 
 
 def may_be_secret(name: str, *, is_text: bool) -> bool:
@@ -28,7 +30,7 @@ def shown(name: str, value: str) -> str:
 
 
 # Where a program's name ends: a sign before a value, an address or an argument; a run of letters and digits like a key.
-_END: Final = re.compile(
+_END: Final = regex(
     r"""[=:@?&'"`(\[{<,;|\\$%#] | \s-\w | \s--\w | ^-
     | (?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{16,}""",
     re.VERBOSE,

@@ -6,7 +6,6 @@ the kinds of wait too that it is declared to be about (`@cause(waits=...)`): evi
 host's and names no event.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -17,11 +16,12 @@ from doctord.analyse.time import TimeShare
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES
 from doctord.diagnose.finding import Claim, Evidence
+from doctord.regex import regex
 
 OF_WAITS: Final = ("wait", "session")
 BACKGROUND: Final = "kind = 'background'"
-TEXT: Final = re.compile(r"'((?:[^']|'')+)'")
-STATEMENT: Final = re.compile(r"^statement_id = '([^']+)'")
+TEXT: Final = regex(r"'((?:[^']|'')+)'")
+STATEMENT: Final = regex(r"^statement_id = '([^']+)'")
 # That a class of waits grew says where to look, and not why.
 OF_HISTORY: Final = "history, "
 BY_CLASS: Final = "wait_class"

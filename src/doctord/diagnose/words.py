@@ -1,8 +1,8 @@
 """Figures' surroundings in words: how findings write processes, calls and statements."""
 
-import re
+from doctord.regex import regex
 
-ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
+ADDRESS = regex(r"0x[0-9a-fA-F]{6,}")
 
 
 def who(role: str) -> str:

@@ -1,6 +1,5 @@
 """Figures of a private server by which a fault may show what it takes: each gives a function that reads it."""
 
-import re
 import time
 from collections.abc import Callable
 from typing import LiteralString
@@ -8,10 +7,11 @@ from typing import LiteralString
 import psycopg
 
 from doctord.lab.server import PrivateServer
+from doctord.regex import regex
 
 Reading = Callable[[PrivateServer], float | None]
 _TIMES = 3
-_LATENCY = re.compile(r"^progress: .* tps, lat ([\d.]+) ms")
+_LATENCY = regex(r"^progress: .* tps, lat ([\d.]+) ms")
 
 
 def answer(statement: LiteralString) -> Reading:

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
+from doctord.dataset.arrow import polars_frame
 from doctord.dataset.dataset import arrow_schema
 from doctord.dataset.repeats import without_repeats
 from doctord.dataset.tables import TABLES
@@ -31,9 +32,7 @@ def keep(lake: Path, tables: Mapping[str, pa.Table]) -> dict[str, int]:
     place, kept = LakePaths(lake), dict[str, int]()
     with _alone(place):
         for name, rows in tables.items():
-            frame = pl.from_arrow(rows)
-            assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table never becomes a Series
-            for day, part in _days(frame):
+            for day, part in _days(polars_frame(rows)):
                 fresh = without_repeats(name, [_there(lake, name, day), part])[1]
                 if fresh.height:
                     _write(place, name, day, fresh)

@@ -12,15 +12,15 @@ are of that day, whatever the clock said when they were written.
 """
 
 import os
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from doctord.dataset.tables import TABLES
 from doctord.errors import UserError
+from doctord.regex import regex
 
-_NAME = re.compile(r"(?P<begun>[0-9]{8}T[0-9]{6}Z)-[0-9a-f]{8}")
+_NAME = regex(r"(?P<begun>[0-9]{8}T[0-9]{6}Z)-[0-9a-f]{8}")
 _BEGUN = "%Y%m%dT%H%M%SZ"
 
 FOLDER_MODE = 0o750

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-import duckdb
 import polars as pl
 import pyarrow as pa
 
@@ -24,6 +23,8 @@ from doctord.lake.whole_tables import rows_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
+
+    import duckdb
 
 _A_WRITE_S: Final = 0.05  # far more than it takes to put a frame into the page cache
 _INSIDE: Final = 'SELECT * FROM "{table}" WHERE ts > $1 AND ts <= $2 AND ({condition})'
@@ -76,7 +77,7 @@ class Lake:
         if not found:
             raise LakeError(f"{path}: no lake here", "record one with `doctord record`, or name another")
 
-    def connect(self, tables: "Iterable[str] | None" = None) -> duckdb.DuckDBPyConnection:
+    def connect(self, tables: "Iterable[str] | None" = None) -> "duckdb.DuckDBPyConnection":
         """A DuckDB connection with every table of the vocabulary as a view, the same moment for all of them.
 
         Tables other than `tables` (default: all) are there but empty. Times are plain timestamps in UTC, and `now()`
@@ -92,7 +93,7 @@ class Lake:
         sealed: bool,
         between: tuple[datetime, datetime] | None = None,
         only: "Collection[str] | None" = None,
-    ) -> tuple[duckdb.DuckDBPyConnection, set[str]]:
+    ) -> "tuple[duckdb.DuckDBPyConnection, set[str]]":
         """A connection with this table alone but for the sealed files of these names, and the names of its other files.
 
         With `sealed`, nothing is in it that is still open; with `between`, no file of another time; with `only`, no
@@ -106,7 +107,9 @@ class Lake:
         parts = self._snapshot({table}, interval, is_wanted, sealed=sealed)
         return self._viewed({table: parts[table]}), parts[table].sealed
 
-    def _viewed(self, tables: "Mapping[str, _Parts]") -> duckdb.DuckDBPyConnection:
+    def _viewed(self, tables: "Mapping[str, _Parts]") -> "duckdb.DuckDBPyConnection":
+        import duckdb  # noqa: PLC0415 - who reads files alone does without it
+
         connection = duckdb.connect(config=self._config)
         connection.execute("CREATE MACRO now() AS make_timestamp(epoch_us(get_current_timestamp()))")
         for name, parts in tables.items():
@@ -142,6 +145,8 @@ class Lake:
         self, parts: "Mapping[str, _Parts]", names: "Mapping[str, str]", since: datetime, until: datetime
     ) -> dict[str, pa.Table]:
         """The rows of some tables by SQL; `names` has the condition of each."""
+        import duckdb  # noqa: PLC0415 - as above
+
         bounds = [moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until)]
         queries = {name: _LASTING.get(name, _INSIDE).format(table=name, condition=names[name]) for name in parts}
 
@@ -247,7 +252,7 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-def _create_view(connection: duckdb.DuckDBPyConnection, name: str, parts: _Parts) -> None:
+def _create_view(connection: "duckdb.DuckDBPyConnection", name: str, parts: _Parts) -> None:
     # The registered rows give the columns and their types, also to files of an older vocabulary.
     today = [(column.name, _PLAIN.get(column.type, column.type)) for column in arrow_schema(TABLES[name])]
     schema = pa.schema([*today, *((OLD_NAMES[name, new], kind) for new, kind in today if (name, new) in OLD_NAMES)])

@@ -15,7 +15,6 @@ was there before. A series is a number, its place in the list of them: millions 
 import json
 import logging
 import os
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -30,10 +29,11 @@ from doctord.lake.parquet_file import write_checked
 from doctord.lake.place import FOLDER_MODE, LakeError, LakePaths, sync_folder
 from doctord.lake.sealed import readable
 from doctord.lake.summaries import LABELS, added_buckets, added_sums
+from doctord.regex import regex
 
 log = logging.getLogger(__name__)
 
-_NAME: Final = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?-[0-9a-f]{8}\.parquet")
+_NAME: Final = regex(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?-[0-9a-f]{8}\.parquet")
 _REPAIR: Final = "doctord repair sets it aside; its sums are then missing for good"
 INSTANT: Final = timedelta(microseconds=1)
 # Seven digits are enough, and half as long; means of hours, which late rows may join for years, keep all of theirs.

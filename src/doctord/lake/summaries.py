@@ -6,15 +6,17 @@ By minute and hour: number, mean, extremes, last value. By hour and day: counts 
 import hashlib
 import math
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import duckdb
 import polars as pl
 
 from doctord.dataset.buckets import GROWTH, ZERO_AT
 from doctord.dataset.figure import Figure
 from doctord.dataset.tables import OLD_NAMES, TABLES
 from doctord.lake.place import LakeError
+
+if TYPE_CHECKING:
+    import duckdb
 
 LABELS: Final = ("figure", "host", "db", "entity")
 _HOUR_US: Final = 3_600_000_000
@@ -53,7 +55,7 @@ def fingerprint_of(figure: Figure) -> str:
     return hashlib.sha256(made_of.encode()).hexdigest()[:16]
 
 
-def minutes_and_buckets(connection: duckdb.DuckDBPyConnection, figure: Figure) -> tuple[pl.DataFrame, pl.DataFrame]:
+def minutes_and_buckets(connection: "duckdb.DuckDBPyConnection", figure: Figure) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What a connection's table tells of a figure.
 
     Returns:
@@ -63,6 +65,8 @@ def minutes_and_buckets(connection: duckdb.DuckDBPyConnection, figure: Figure) -
     Raises:
         LakeError: it cannot be reckoned.
     """
+    import duckdb  # noqa: PLC0415 - who imports this for a file alone does without it
+
     entity = f"concat_ws(' ', {', '.join(figure.each)})" if figure.each else "''"
     has_db = "db" in TABLES[figure.table].columns_named
     rows = _ROWS.format(

@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 from polars.selectors import datetime as datetimes
 
+from doctord.dataset.arrow import polars_frame
 from doctord.dataset.dataset import arrow_schema
 from doctord.dataset.tables import OLD_WORDS, TABLES
 
@@ -76,9 +77,7 @@ _LASTING: Final[Mapping[str, Callable[[pl.DataFrame, datetime, datetime], pl.Dat
 
 def _unsealed(batches: Sequence[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
     if batches:
-        frame = pl.from_arrow(pa.Table.from_batches(batches))
-        assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table never becomes a Series
-        yield frame
+        yield polars_frame(pa.Table.from_batches(batches))
 
 
 def _in_words_of_today(table: str) -> list[pl.Expr]:

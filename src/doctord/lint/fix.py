@@ -3,7 +3,6 @@
 Every changed line keeps the old one above it as a comment, with the reason.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -12,6 +11,7 @@ from typing import Final, TypeAlias
 from doctord.diagnose.phrase import Words
 from doctord.lint.setting import Setting
 from doctord.lint.violation import Change, Violation
+from doctord.regex import regex
 
 # Makes text of a title, as `report.phrases.said` does.
 Said: TypeAlias = Callable[[Words], str]
@@ -26,8 +26,8 @@ DROP_INS: Final = {
     "oracle": (SQL, "-- For a session with ALTER SYSTEM."),
     "block": (UDEV, "# For /etc/udev/rules.d; then `udevadm control --reload && udevadm trigger`."),
 }
-BLOCK: Final = re.compile(r"block\.([^.]+)\.(\w+)")
-GOES_ON: Final = re.compile(r"[,\\(]\s*$")
+BLOCK: Final = regex(r"block\.([^.]+)\.(\w+)")
+GOES_ON: Final = regex(r"[,\\(]\s*$")
 
 
 @dataclass(frozen=True, slots=True)

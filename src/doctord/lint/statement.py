@@ -7,9 +7,10 @@ from typing import Final
 
 from doctord.dataset.tables import FROM_FILE
 from doctord.lint.setting import Setting
+from doctord.regex import regex
 
 # What can stand in SQL without being SQL: quoted text, comments. The first that matches at a place counts.
-TOKEN: Final = re.compile(
+TOKEN: Final = regex(
     r"""(?P<hint>/\*\+.*?\*/|--\+[^\n]*)
     |(?P<open>/\*\+.*\Z)
     |(?P<comment>/\*.*?(?:\*/|\Z)|--[^\n]*)
@@ -18,11 +19,11 @@ TOKEN: Final = re.compile(
     |(?P<word>[^\W\d][\w$\#]*)""",
     re.DOTALL | re.VERBOSE | re.MULTILINE,
 )
-ITEM: Final = re.compile(r"(?P<name>[A-Za-z_][\w$]*)|(?P<other>\S)")
+ITEM: Final = regex(r"(?P<name>[A-Za-z_][\w$]*)|(?P<other>\S)")
 VERBS: Final = ("select", "insert", "update", "delete", "merge", "replace")
-NEARLY: Final = re.compile(r"/\*\s+\+|--\s+\+")
+NEARLY: Final = regex(r"/\*\s+\+|--\s+\+")
 # What may stand before a hint of pg_hint_plan: letters, digits, blanks, underscores, commas, parentheses.
-BEFORE_HINT: Final = re.compile(r"[\w\s,()]*")
+BEFORE_HINT: Final = regex(r"[\w\s,()]*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,13 @@
 """Times that lack their date, and reports that lack any time: placed by what else is known, and that is said."""
 
-import re
 from datetime import UTC, date, datetime, time, timedelta
 
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 ASSUMED_STEP_S = 1.0
 A_MINUTE = timedelta(minutes=1)  # by so much may what was written be later than the file's last change
-NAMED_DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
+NAMED_DAY = regex(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 
 
 class Clock:

@@ -1,6 +1,5 @@
 """The formats of other tools' files, and which of them a file has: found by its content, never by its name."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,8 +11,9 @@ from doctord._native import Batch
 from doctord.errors import UserError
 from doctord.read.format import Format, formats
 from doctord.read.source import ReadOptions, Skipped, SourceFile, opened
+from doctord.regex import regex
 
-OFFSET = re.compile(r"([+-])(0\d|1[0-4]):?([0-5]\d)")  # from UTC
+OFFSET = regex(r"([+-])(0\d|1[0-4]):?([0-5]\d)")  # from UTC
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Many files read at once: what each held, in the order in which they were named."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -10,10 +10,8 @@ from multiprocessing import get_context
 
 import pyarrow as pa
 
-from doctord._native import Batch
 from doctord.dataset.calltrace import Trace
-from doctord.dataset.dataset import arrow_schema
-from doctord.dataset.tables import TABLES
+from doctord.dataset.dataset import arrow_tables
 from doctord.errors import UserError
 from doctord.read.archive import Piece
 from doctord.read.formats import read_source
@@ -82,7 +80,7 @@ def read_piece(piece: Piece, options: ReadOptions) -> FileRead:
     try:
         with opened(piece.path, options, piece.name) as source:
             reading = read_source(source)
-            tables = judged(source, _tables(reading.batches))
+            tables = judged(source, arrow_tables(reading.batches))
     except UserError as refusal:
         return FileRead(piece.name, refusal=(str(refusal), refusal.hint))
     if reading.batches and not tables:
@@ -98,10 +96,3 @@ def read_piece(piece: Piece, options: ReadOptions) -> FileRead:
         trace=source.trace,
         lacks=source.lacks,
     )
-
-
-def _tables(batches: Iterable[Batch]) -> dict[str, pa.Table]:
-    by_table = dict[str, list[pa.RecordBatch]]()
-    for batch in batches:
-        by_table.setdefault(batch.table, []).append(pa.record_batch(batch))
-    return {name: pa.Table.from_batches(parts).cast(arrow_schema(TABLES[name])) for name, parts in by_table.items()}

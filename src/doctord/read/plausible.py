@@ -8,11 +8,13 @@ shifted, counters that wrapped and bytes that flipped, never what is only bad.
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache, reduce
+from operator import add
 from typing import Any, Final
 
+import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from doctord.dataset.arrow import polars_series
 from doctord.dataset.tables import TABLES
 from doctord.read.source import SourceFile
 
@@ -112,33 +114,38 @@ def _why(column: str, limit: float, *, is_below: bool) -> str:
 def _possible(source: SourceFile, name: str, table: pa.Table) -> pa.Table:
     """The rows of a table in which every figure can be."""
     for column, limit in {**limits(name), "interval_s": LONGEST_INTERVAL_S}.items():
-        span = pc.min_max(table[column]).as_py()
-        if span["min"] is not None and span["min"] < LEAST:
-            table = _without(source, name, table, pc.less(table[column], LEAST), _why(column, limit, is_below=True))
-        if span["max"] is not None and span["max"] > limit:
-            table = _without(source, name, table, pc.greater(table[column], limit), _why(column, limit, is_below=False))
+        values = _series(table, column)
+        if (least := _number(values.min())) is not None and least < LEAST:
+            table = _without(source, name, table, values < LEAST, _why(column, limit, is_below=True))
+            values = _series(table, column)
+        if (most := _number(values.max())) is not None and most > limit:
+            table = _without(source, name, table, values > limit, _why(column, limit, is_below=False))
     if name == "cpu":
-        table = _without(source, name, table, pc.greater(_sum(table), MOST_SHARE_PCT), _SUM)
+        shares = [_series(table, share).fill_null(0.0) for share in CPU_SHARES]
+        table = _without(source, name, table, reduce(add, shares) > MOST_SHARE_PCT, _SUM)
     return table
 
 
-def _sum(cpu: pa.Table) -> pa.ChunkedArray:
-    shares = [pc.fill_null(cpu[share], 0.0) for share in CPU_SHARES]
-    return reduce(pc.add, shares)
+def _series(table: pa.Table, column: str) -> pl.Series:
+    return polars_series(table[column])
 
 
-def _without(source: SourceFile, name: str, table: pa.Table, wrong: pa.ChunkedArray, why: str) -> pa.Table:
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _without(source: SourceFile, name: str, table: pa.Table, wrong: pl.Series, why: str) -> pa.Table:
     """The rows that are not wrong. No line is known any more, so the first is told by what it is about and its time."""
-    wrong = pc.fill_null(wrong, False)  # noqa: FBT003 - pyarrow's own
-    count = pc.sum(wrong).as_py()
+    wrong = wrong.fill_null(value=False)
+    count = int(wrong.sum())
     if not count:
         return table
-    first = table.filter(wrong).slice(0, 1).to_pylist()[0]
+    first = table.slice(wrong.arg_max(), 1).to_pylist()[0]
     about = " ".join(str(first[key]) for key in TABLES[name].entity if first[key] is not None)
     when = f"{first['ts']:%F %T}" if first["ts"] else "no time"
     rows = "a row" if count == 1 else f"{count} rows, the first"
     source.leave_out(count, f"{why}: {rows} of {name} ({', '.join(filter(None, (about, when)))}) left out")
-    return table.filter(pc.invert(wrong))
+    return table.filter((~wrong).to_arrow())
 
 
 def _without_future(source: SourceFile, tables: Mapping[str, pa.Table]) -> Mapping[str, pa.Table]:
@@ -147,13 +154,13 @@ def _without_future(source: SourceFile, tables: Mapping[str, pa.Table]) -> Mappi
     Where most rows are so, the clock of that host went wrong, and what it measured may be right: that is noted. Times
     long past tell nothing: those of traces are counted from their beginning.
     """
-    last = pa.scalar(max(filter(None, (source.modified, datetime.now(UTC)))) + AHEAD)
-    strange = {name: pc.greater(table["ts"], last) for name, table in tables.items()}
-    wrong = sum(pc.sum(mask).as_py() or 0 for mask in strange.values())
+    last = max(filter(None, (source.modified, datetime.now(UTC)))) + AHEAD
+    strange = {name: _series(table, "ts") > last for name, table in tables.items()}
+    wrong = sum(int(mask.sum() or 0) for mask in strange.values())
     if not wrong:
         return tables
     if wrong * 2 > sum(table.num_rows for table in tables.values()):
-        latest = max(at for table in tables.values() if (at := pc.max(table["ts"]).as_py()))
+        latest = max(at for table in tables.values() if isinstance(at := _series(table, "ts").max(), datetime))
         source.note(
             f"its times are in the future (up to {latest:%F %T} UTC): the clock of that host, or the file, is wrong"
         )
@@ -164,8 +171,8 @@ def _without_future(source: SourceFile, tables: Mapping[str, pa.Table]) -> Mappi
 
 def _memory_known(source: SourceFile, memory: pa.Table, statistics: pa.Table | None) -> pa.Table:
     """Columns that are 0 in every row and cannot be so are null."""
-    unknown = [name for name in ("anon_bytes", "page_tables_bytes") if _is_nothing(memory[name])]
-    if _is_nothing(memory["available_bytes"]) and _has_room(memory, statistics):
+    unknown = [name for name in ("anon_bytes", "page_tables_bytes") if _is_nothing(memory, name)]
+    if _is_nothing(memory, "available_bytes") and _has_room(memory, statistics):
         unknown.append("available_bytes")
     for name in unknown:
         at = memory.schema.get_field_index(name)
@@ -175,26 +182,27 @@ def _memory_known(source: SourceFile, memory: pa.Table, statistics: pa.Table | N
     return memory
 
 
-def _is_nothing(column: pa.ChunkedArray) -> bool:
-    return bool(pc.max(column).as_py() == 0)
+def _is_nothing(table: pa.Table, column: str) -> bool:
+    return _series(table, column).max() == 0
 
 
 def _has_room(memory: pa.Table, statistics: pa.Table | None) -> bool:
     """Whether so much is free or cached that programs could get some of it; sar without `kbshmem` tells no cache."""
-    free: float = sum(pc.max(memory[column]).as_py() or 0 for column in ("free_bytes", "page_cache_bytes"))
+    free = sum(_number(_series(memory, column).max()) or 0.0 for column in ("free_bytes", "page_cache_bytes"))
     if statistics is not None:
-        cached = statistics.filter(pc.equal(statistics["name"], "sar.kbcached"))["value"]
-        free += (pc.max(cached).as_py() or 0.0) * KIB
-    total: float = pc.max(memory["total_bytes"]).as_py() or MEMORY_IF_UNKNOWN_BYTES
+        cached = _series(statistics, "value").filter(_series(statistics, "name") == "sar.kbcached")
+        free += (_number(cached.max()) or 0.0) * KIB
+    total = _number(_series(memory, "total_bytes").max()) or MEMORY_IF_UNKNOWN_BYTES
     return free > FREE_SHARE_THAT_IS_AVAILABLE * total
 
 
 def _statistics_known(source: SourceFile, statistics: pa.Table) -> pa.Table:
     """Statistics that are 0 in every row and cannot be so are none."""
-    candidates = statistics.filter(pc.is_in(statistics["name"], pa.array(sorted(NEVER_NOTHING))))
-    largest = candidates.group_by("name").aggregate([("value", "max")]).to_pylist()
-    unknown = sorted(row["name"] for row in largest if row["value_max"] == 0)
+    names = _series(statistics, "name")
+    candidates = pl.DataFrame([names, _series(statistics, "value")], schema=["name", "value"])
+    largest = candidates.filter(pl.col("name").is_in(sorted(NEVER_NOTHING))).group_by("name").max()
+    unknown = sorted(name for name, value in largest.rows() if value == 0)
     if not unknown:
         return statistics
     source.note(f"{', '.join(unknown)}: {UNKNOWN_ZEROS}")
-    return statistics.filter(pc.invert(pc.is_in(statistics["name"], pa.array(unknown))))
+    return statistics.filter((~names.is_in(unknown)).to_arrow())

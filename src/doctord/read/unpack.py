@@ -12,15 +12,15 @@ from typing import IO, Final, cast
 
 import pyarrow as pa
 
+from doctord.regex import regex
+
 HEAD_BYTES: Final = 1 << 16
 MOST_WHOLE_BYTES: Final = 1 << 30  # what has to be held whole may be so large
 PACKED: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ": "xz", b"BZh": "bz2"}
 UNPACK_ERRORS: Final = (OSError, EOFError, lzma.LZMAError)
 BYTE_ORDER_MARKS: Final = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
-IS_MAIL: Final = re.compile(
-    rb"\A(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?(?:MIME-Version|Content-Type):", re.IGNORECASE
-)
-IS_QUOTED: Final = re.compile(rb'=3D["\w]')
+IS_MAIL: Final = regex(rb"\A(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?(?:MIME-Version|Content-Type):", re.IGNORECASE)
+IS_QUOTED: Final = regex(rb'=3D["\w]')
 
 
 def unpacked(raw: IO[bytes]) -> io.BufferedReader:

@@ -1,15 +1,15 @@
 """Zones of times by their abbreviations, as the logs of servers have them: `UTC`, `CET`, `+02`."""
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from doctord.read.moments import UTC_TAKEN, ZONE_ASSUMED
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 UNCLEAR = "its times are in {}, which is not the same everywhere: " + UTC_TAKEN
 _UTC_NAMES = frozenset({"UTC", "GMT", "UCT", "Z", "Zulu", "Etc/UTC"})
-_NUMERIC = re.compile(r"([+-])(\d\d):?(\d\d)?")
+_NUMERIC = regex(r"([+-])(\d\d):?(\d\d)?")
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - local moments are counted from it
 _MICROSECOND = timedelta(microseconds=1)
 

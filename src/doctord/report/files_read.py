@@ -8,6 +8,7 @@ import polars as pl
 from rich.text import Text
 
 from doctord.app.read import Kept
+from doctord.dataset.arrow import polars_frame, polars_series
 from doctord.dataset.tables import LASTING
 from doctord.read.gather import FileRead
 from doctord.report.lines import hanging, printed
@@ -86,7 +87,7 @@ def _span(file: FileRead) -> tuple[datetime | None, datetime | None]:
     tables = {name: table for name, table in file.tables.items() if name not in LASTING} or file.tables
     starts, ends = list[datetime](), list[datetime]()
     for table in tables.values():
-        frame = pl.DataFrame(table.select(["ts", "interval_s"]))
+        frame = polars_frame(table.select(["ts", "interval_s"]))
         length = pl.duration(microseconds=pl.col("interval_s").fill_null(0) * 1_000_000)
         low, high = frame.select((pl.col("ts") - length).min(), pl.col("ts").max().alias("high")).row(0)
         starts += [low] if low is not None else []
@@ -96,7 +97,7 @@ def _span(file: FileRead) -> tuple[datetime | None, datetime | None]:
 
 def _names(file: FileRead, column: str) -> list[str]:
     tables = (table for table in file.tables.values() if column in table.column_names)
-    names = {name for table in tables for name in pl.Series(table[column]).unique(maintain_order=True).drop_nulls()}
+    names = {name for table in tables for name in polars_series(table[column]).unique(maintain_order=True).drop_nulls()}
     return sorted(names)
 
 

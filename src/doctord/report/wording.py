@@ -1,11 +1,11 @@
 """What every form of the report says in the same words: the verdict, shares, confidence, times; and in what order."""
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
 from doctord.analyse.vitals import Vital
 from doctord.diagnose.finding import Diagnosis, Finding
+from doctord.regex import regex
 from doctord.report.phrases import said, says_share, time
 from doctord.units import duration, in_share, number, quantity
 
@@ -18,7 +18,7 @@ OVERVIEW_FROM = 4  # findings; fewer are seen at a glance
 # Stands for a space at which a line must not break. No data hold it: `clean` leaves out what is not printable.
 JOINT = "\ue000"
 # A figure and its unit, a comparison and its figure.
-TOGETHER = re.compile(r"(?<=\d) (?=\S)|(?<=[<>=~+±≤≥]) (?=\d)")
+TOGETHER = regex(r"(?<=\d) (?=\S)|(?<=[<>=~+±≤≥]) (?=\d)")
 
 
 def verdict(diagnosis: Diagnosis) -> str:

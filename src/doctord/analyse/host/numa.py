@@ -1,6 +1,5 @@
 """On which NUMA nodes the memory of database processes lies, and where they run."""
 
-import re
 from dataclasses import dataclass
 
 import polars as pl
@@ -8,10 +7,11 @@ import polars as pl
 from doctord.analyse import figures
 from doctord.analyse.host.scheduling import cpu_list
 from doctord.dataset.dataset import Dataset
+from doctord.regex import regex
 
 # Code of programs and libraries is small, and cached by each CPU.
 _KINDS = ("shared memory", "heap", "anonymous")
-_NODE = re.compile(r"numa\.node(\d+)\.(distance|cpulist)")
+_NODE = regex(r"numa\.node(\d+)\.(distance|cpulist)")
 HERE = 10
 """The distance of a node to itself; that of another is relative to it (ACPI, System Locality Information Table)."""
 

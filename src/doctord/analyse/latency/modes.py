@@ -15,6 +15,7 @@ from typing import Final
 
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.map import Column, LatencyMap
+from doctord.regex import regex
 
 LEAST_WAITS = 20  # fewer say nothing about how they are spread
 LEAST_SHARE = 0.01  # a mode of less is a tail
@@ -27,8 +28,8 @@ LEAST_CORRELATION = 0.5
 LEAST_SHIFT = 1.5  # a shift multiplies the typical latency by so much, or divides it
 LEAST_COLUMNS = 8  # on both sides together
 LEAST_SIGMAS = 6.0  # a shift stands out from the noise of the columns by so much
-STORAGE = re.compile(r"read|write|sync|flush|i/o|^(vd|sd|nvme|xvd|dm-|md)", re.IGNORECASE)
-NOT_STORAGE = re.compile(r"queue|(?<!b)lock|buffer read", re.IGNORECASE)
+STORAGE = regex(r"read|write|sync|flush|i/o|^(vd|sd|nvme|xvd|dm-|md)", re.IGNORECASE)
+NOT_STORAGE = regex(r"queue|(?<!b)lock|buffer read", re.IGNORECASE)
 BANDS = (
     (2.5e3, "most likely a cache, or flash"),
     (12e3, "as disks answer at low load"),

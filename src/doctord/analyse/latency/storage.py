@@ -7,11 +7,12 @@ from doctord.analyse.latency.map import LatencyMap, histograms_of, subjects
 from doctord.analyse.latency.modes import NOT_STORAGE, STORAGE
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.waits.events import kind_of
+from doctord.regex import regex
 
 KINDS = ("single read", "multi-block read", "read by another", "data write", "temp", "file operation", "log sync",
          "log write", "control file", "archive", "backup")  # fmt: skip
 LOG_KINDS = ("log sync", "log write")
-LOG = re.compile(r"(wal|redo|log).*(sync|flush)|(sync|flush).*(wal|redo|log)", re.IGNORECASE)
+LOG = regex(r"(wal|redo|log).*(sync|flush)|(sync|flush).*(wal|redo|log)", re.IGNORECASE)
 # Fewer answers are the first ones of a tool that was just started.
 LEAST_COUNT = 100
 

@@ -4,7 +4,6 @@ Any lock that conflicts with SHARE UPDATE EXCLUSIVE cancels a worker after deadl
 wraparound. Source: PostgreSQL documentation, "The Autovacuum Daemon", "Table-Level Locks".
 """
 
-import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar, Final
@@ -13,6 +12,7 @@ import polars as pl
 
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import CLIENT
+from doctord.regex import regex
 
 WORKER: Final = "autovacuum worker"
 CANCELLED: Final = "log.autovacuum_cancelled"
@@ -20,7 +20,7 @@ LAST_VACUUM: Final = "pg_stat_user_tables.last_vacuum_age_s"
 RELATION: Final = "relation"
 # Samples of one wait follow each other; a collector that was kept from its work leaves out a second or two.
 APART: Final = timedelta(seconds=3)
-_VACUUMS: Final = re.compile(r"autovacuum: VACUUM(?: ANALYZE)? (?P<table>.+?)(?P<forced> \(to prevent wraparound\))?$")
+_VACUUMS: Final = regex(r"autovacuum: VACUUM(?: ANALYZE)? (?P<table>.+?)(?P<forced> \(to prevent wraparound\))?$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 
 from doctord.dataset.dataset import Dataset
+from doctord.regex import regex
 
 ACQUIRED, WAITED = "log.locks_acquired", "log.lock_wait_time"
-WAIT = re.compile(
+WAIT = regex(
     r"waits for (?P<mode>\w+) on (?P<what>.+?) after (?P<ms>\d+) ms"
     r"(?:, held by process (?P<holders>[\d, ]+?))?(?:, (?P<queue>\d+) in the queue)?(?:: (?P<statement>.*))?",
     re.DOTALL,

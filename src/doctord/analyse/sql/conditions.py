@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from doctord.regex import regex
+
 if TYPE_CHECKING:
     from sqlglot import exp
 
 # What pg_stat_statements leaves of `date '2026-11-23'`, and no grammar has: a type with a parameter behind it.
-TYPED: Final = re.compile(r"\b(?:date|time|timestamp|timestamptz|interval)\s+(\$\d+)", re.IGNORECASE)
-PLACE: Final = re.compile(r"(\$\d+)")
+TYPED: Final = regex(r"\b(?:date|time|timestamp|timestamptz|interval)\s+(\$\d+)", re.IGNORECASE)
+PLACE: Final = regex(r"(\$\d+)")
 MOST_PARSED: Final = 20_000  # characters; a longer text is generated, and takes seconds
 
 

@@ -8,6 +8,7 @@ from typing import Final
 import polars as pl
 
 from doctord.dataset.dataset import Dataset
+from doctord.regex import regex
 
 FOREIGN_KEYS: Final = "pg_constraint"
 TRIGGERS: Final = "pg_trigger"
@@ -18,11 +19,11 @@ EXECUTES: Final = "(execute)"
 FOREIGN_TABLES: Final = "pg_foreign_table"
 COMPONENTS: Final = (FOREIGN_KEYS, TRIGGERS, FUNCTIONS, VIEWS, FOREIGN_TABLES)
 
-_KEY: Final = re.compile(r"^\((?P<columns>.*)\) references (?P<table>.*)$")
-_TRIGGER: Final = re.compile(r"^(?P<when>[a-z ]+?) (?P<events>[a-z, ]+) for each (?P<level>\w+): (?P<function>.*)$")
-_NAME: Final = re.compile(r"[^\W\d][\w$]*")
-_FOREIGN: Final = re.compile(r"^server (?P<server>.*) \((?P<wrapper>[^()]*)\)(?:, fetch_size (?P<size>\d+))?$")
-_WRITTEN: Final = re.compile(
+_KEY: Final = regex(r"^\((?P<columns>.*)\) references (?P<table>.*)$")
+_TRIGGER: Final = regex(r"^(?P<when>[a-z ]+?) (?P<events>[a-z, ]+) for each (?P<level>\w+): (?P<function>.*)$")
+_NAME: Final = regex(r"[^\W\d][\w$]*")
+_FOREIGN: Final = regex(r"^server (?P<server>.*) \((?P<wrapper>[^()]*)\)(?:, fetch_size (?P<size>\d+))?$")
+_WRITTEN: Final = regex(
     r"\b(?P<verb>insert\s+into|update|delete\s+from|merge\s+into|copy|truncate)\s+(?:table\s+)?(?:only\s+)?"
     r'(?P<table>"?[\w$]+"?(?:\."?[\w$]+"?)?)',
     re.IGNORECASE,

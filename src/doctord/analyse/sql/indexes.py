@@ -1,6 +1,5 @@
 """Whether a table has an index that the condition of a statement could use."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -9,11 +8,12 @@ import polars as pl
 
 from doctord.analyse.sql.conditions import Condition
 from doctord.dataset.dataset import Dataset
+from doctord.regex import regex
 
 COMPONENT: Final = "pg_index"
 EXPRESSION: Final = "(expression"
-_EXPRESSION: Final = re.compile(r"^\(expression (?P<functions>[^:]*): (?P<columns>[^:]*)\)$")
-_DESCRIBED: Final = re.compile(
+_EXPRESSION: Final = regex(r"^\(expression (?P<functions>[^:]*): (?P<columns>[^:]*)\)$")
+_DESCRIBED: Final = regex(
     r"^(?P<method>\w+) \((?P<columns>.*)\)(?: pending (?P<pending>\d+) kB)?"
     r"(?P<partial> partial)?(?P<invalid> invalid)?$"
 )

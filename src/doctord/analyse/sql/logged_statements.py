@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import polars as pl
 
 from doctord.dataset.dataset import Dataset
+from doctord.regex import regex
 
 # A limit above this is set to find slow statements (log_min_duration_statement, long_query_time).
 QUICK_US = 10_000.0
 # Of a log that tells no times: how often each statement came, and the seconds of all its calls together.
 IN_ALL = ("in_all.statement_calls", "in_all.statement_time")
-_COMMIT = re.compile(r"^(commit|end)\b", re.IGNORECASE)
+_COMMIT = regex(r"^(commit|end)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ import polars as pl
 
 from doctord.analyse.time import active_sessions, processor_times, seconds_observed, time_model
 from doctord.dataset.dataset import Dataset
+from doctord.regex import regex
 
 GETS = "v$sqlstats.gets"  # of Oracle, whose reports count blocks that were found and read as one
 # What SQL's own PREPARE has before the statement, as pg_stat_statements gives its text.
-PREPARED: Final = re.compile(r"^\s*prepare\s+\S+?\s*(?:\((?:[^()]|\([^()]*\))*\))?\s+as\s+", re.IGNORECASE)
+PREPARED: Final = regex(r"^\s*prepare\s+\S+?\s*(?:\((?:[^()]|\([^()]*\))*\))?\s+as\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,15 @@
 """The ways from a server's folders to the disks: file system, mount, and the devices below, each with its limits."""
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
 from doctord.dataset.dataset import Dataset
+from doctord.regex import regex
 
-_PATH: Final = re.compile(r"path\.(?P<folder>.*)\.(?P<part>filesystem|mount|devices|holds)$")
-_BLOCK: Final = re.compile(r"block\.(?P<device>.+)\.(?P<limit>\w+)$")
+_PATH: Final = regex(r"path\.(?P<folder>.*)\.(?P<part>filesystem|mount|devices|holds)$")
+_BLOCK: Final = regex(r"block\.(?P<device>.+)\.(?P<limit>\w+)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,17 @@ by pass too. Without, calls are compared in seconds per second of trace. A diffe
 of the time, is not listed: two runs of the same program differ by more.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 from doctord.analyse.traces.calls import WAITS, classes, passes, traced_s
 from doctord.dataset.calltrace import Call, Loop, Step, Trace
+from doctord.regex import regex
 
 MATTERS = 0.01
 # Addresses, and numbers so long that they are process ids, times or positions, not descriptors or flags.
-FLEETING = re.compile(r"0x[0-9a-fA-F]+|\b\d{3,}\b")
+FLEETING = regex(r"0x[0-9a-fA-F]+|\b\d{3,}\b")
 
 Kind = Literal["faster", "slower", "more frequent", "less frequent", "new", "gone"]
 Key = tuple[str, str, int]

@@ -1,15 +1,15 @@
 """What-ifs as people write them: `20%` more, `2027-01-01 +30%`, `40GiB to users`."""
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from doctord.analyse.capacity.whatif import Change
 from doctord.errors import UserError
 from doctord.moments import parse_moment
+from doctord.regex import regex
 from doctord.units import parse_size
 
-PERCENT: Final = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*%\s*")
+PERCENT: Final = regex(r"\s*([+-]?\d+(?:\.\d+)?)\s*%\s*")
 
 
 def changes(growth: str | None, steps: Sequence[str], additions: Sequence[str]) -> list[Change]:

@@ -1,6 +1,5 @@
 """Latency maps of what was recorded: which subject, and how wide a column."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -16,13 +15,14 @@ from doctord.errors import UserError
 from doctord.lake.place import default_lake, is_lake
 from doctord.lake.query import Lake
 from doctord.read.source import ReadOptions
+from doctord.regex import regex
 
 TABLES = ("latency", "wait", "disk", "session", "event")
 BEGINNING, END_OF_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 USUAL = timedelta(hours=1)
 # A page of more maps would be slow to open.
 MOST_MAPS = 40
-_NO_DISK: Final = re.compile(r"(loop|zram|ram)\d+ (read|write)$")
+_NO_DISK: Final = regex(r"(loop|zram|ram)\d+ (read|write)$")
 # Widths that a column is given when there are more intervals than columns on the screen.
 WIDTHS_S: Final = (
     *(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 15, 30),

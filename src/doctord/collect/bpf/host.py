@@ -1,16 +1,16 @@
 """What bpftrace times on a host: block devices, the run queue, TCP connections, system calls."""
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from doctord._native import syscall_number
 from doctord.collect.bpf.program import Moment, Span, program
+from doctord.regex import regex
 
 DEVICES = Path("/sys/dev/block")
 OPERATIONS = ("read", "write", "discard", "flush")
 RUN_QUEUE, TCP_CONNECT = "run queue", "tcp connect"
-_ON_DEVICE = re.compile(rf"(\S+) ({'|'.join(OPERATIONS)})( queue)?")
+_ON_DEVICE = regex(rf"(\S+) ({'|'.join(OPERATIONS)})( queue)?")
 _KEY = "args->dev, args->sector"
 _ISSUE, _INSERT, _COMPLETE = (f"tracepoint:block:block_rq_{name}" for name in ("issue", "insert", "complete"))
 _DEVICE = "args->dev, args->rwbs"

@@ -1,11 +1,12 @@
 """What is mounted where a process lives, which may be a container: /proc/PID/mountinfo (proc(5))."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
-_OCTAL: Final = re.compile(r"\\([0-7]{3})")  # the kernel writes blanks, tabs, newlines and backslashes so
+from doctord.regex import regex
+
+_OCTAL: Final = regex(r"\\([0-7]{3})")  # the kernel writes blanks, tabs, newlines and backslashes so
 # A server that does not answer would stop us in statvfs for good: the same list as native/src/host/filesystem.rs.
 _REMOTE: Final = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "lustre", "gpfs", "ocfs2", "afs"}

@@ -2,7 +2,6 @@
 
 import os
 import pwd
-import re
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +16,7 @@ from doctord.collect.core.link import Trouble
 from doctord.collect.core.poolers import PORT, Pooler
 from doctord.collect.core.secret import user_and_place
 from doctord.errors import UserError
+from doctord.regex import regex
 
 _CONSOLE: Final = "pgbouncer"
 _CLIENT: Final = {"application_name": "doctord", "connect_timeout": 3, "tcp_user_timeout": 5000}
@@ -26,7 +26,7 @@ _GRANT: Final = (
     "as the user that PgBouncer runs under none is needed at its socket"
 )
 _TROUBLES: Final = tuple(
-    (re.compile(sign), text, hint)
+    (regex(sign), text, hint)
     for sign, text, hint in (
         (r"(?i)password|auth|not allowed|no such user", "PgBouncer refuses the login to its console", _GRANT),
         (r"no more connections", "PgBouncer takes no more clients", "raise max_client_conn; it is asked again"),

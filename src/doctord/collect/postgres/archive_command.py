@@ -5,15 +5,16 @@ kernel are told; where an archive_library copies within the archiver, the archiv
 """
 
 import os
-import re
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from doctord.regex import regex
+
 PROC: Final = Path("/proc")
 # Its title since version 9.0: with cluster_name before it, and what it does behind it. A client may be called so too.
-_ARCHIVER: Final = re.compile(r"postgres: (?:.*: )?archiver(?: (?:archiving|last was|failed on) \S+)?$")
+_ARCHIVER: Final = regex(r"postgres: (?:.*: )?archiver(?: (?:archiving|last was|failed on) \S+)?$")
 # A shell, what it runs, and what that runs: `sh -c`, a pipe, rsync over ssh.
 _MOST_DEEP, _MOST_TOLD = 8, 4
 # Fields of /proc/PID/stat behind the name (proc(5), from field 3 on).

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from doctord.collect.core.poolers import poolers
+from doctord.regex import regex
 
 _NAMES: Final = frozenset({"postgres", "postmaster"})
-_SOCKET: Final = re.compile(r"\s(/\S*)/\.s\.PGSQL\.(\d+)$")
+_SOCKET: Final = regex(r"\s(/\S*)/\.s\.PGSQL\.(\d+)$")
 _LISTENING: Final = "00010000"  # __SO_ACCEPTCON in the flags of /proc/net/unix
 _TCP_LISTEN: Final = "0A"
 

@@ -18,6 +18,7 @@ from doctord.collect.postgres.connection.link import Link
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.waits.kernel import wait_at
 from doctord.dataset.waits.postgres import FOREGROUND, Wait
+from doctord.regex import regex
 
 # Whoever is seen there has begun a wait that the server does name: for a message, a latch, a semaphore.
 _NAMED: Final = ("ep_poll", "do_epoll_wait", "futex_")
@@ -31,7 +32,7 @@ _STDERR: Final = 2
 # write and writev by number: x86_64, and the generic list that later architectures share (asm-generic/unistd.h).
 _WRITES: Final = frozenset({1, 20, 64, 66})
 _READER_EVERY_S: Final = 60.0
-_PIPE: Final = re.compile(r"pipe:\[\d+\]")
+_PIPE: Final = regex(r"pipe:\[\d+\]")
 
 
 class KernelWaits:

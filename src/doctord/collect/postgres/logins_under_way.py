@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 from doctord._native import Batch
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.figures import Figures
+from doctord.regex import regex
 
 SLOW_S: Final = 1.0
 NO_REQUEST: Final = "no request read"
@@ -28,14 +29,14 @@ _TELL_EVERY_S: Final = 5.0
 _A_TICK_S: Final = 0.05  # a look may come a little before its time
 # What BackendInitialize, PerformAuthentication and InitPostgres set behind the client's address (PostgreSQL 13 to 18).
 # The process that recovers is called `startup` too, and has no client.
-_LOGIN: Final = re.compile(r"^postgres: .* (?:\[local\]|\S*\(\S*\)) (initializing|authentication|startup)$")
+_LOGIN: Final = regex(r"^postgres: .* (?:\[local\]|\S*\(\S*\)) (initializing|authentication|startup)$")
 _STARTED_AT: Final = 19  # field 22 of /proc/PID/stat, counted behind the name
 # Whom a server asks on behalf of a login, by the port that its socket is connected to.
 _SERVICES: Final = {53: "name server", 113: "ident server", 389: "LDAP server", 636: "LDAP server"}
-_SOCKET: Final = re.compile(r"socket:\[(\d+)\]")
+_SOCKET: Final = regex(r"socket:\[(\d+)\]")
 # A line of a table of sockets (proc_pid_net(5)): the other end, and behind what TCP tells of it user and inode.
 _PORTS: Final = "|".join(f"{port:04X}" for port in _SERVICES)
-_ASKING: Final = re.compile(rf"^ *\d+: \S+ (\w+):({_PORTS}) \S+ \S+ \S+ \S+ +(\d+) +\d+ +(\d+)", re.MULTILINE)
+_ASKING: Final = regex(rf"^ *\d+: \S+ (\w+):({_PORTS}) \S+ \S+ \S+ \S+ +(\d+) +\d+ +(\d+)", re.MULTILINE)
 _TABLES: Final = ("udp", "udp6", "tcp", "tcp6")
 _IPV4_DIGITS: Final = 8
 

@@ -19,6 +19,7 @@ from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.log_tail import LogTail
 from doctord.collect.postgres.statistics.figures import Figures
 from doctord.dataset.rows import now_us, rows
+from doctord.regex import regex
 
 # The forms that give each error its SQLSTATE before the one that does so only with %e in its prefix.
 _WHERE: Final = """\
@@ -32,7 +33,7 @@ _SUBJECT: Final = "the server's log"
 _HINT: Final = "run as root, or in a group that may read it (log_file_mode = 0640)"
 _ELSEWHERE: Final = "look from the host of the server, over its Unix socket: its log tells which errors there were"
 _FORMS: Final = {".csv": "csvlog", ".json": "jsonlog"}
-_CRASHED: Final = re.compile(
+_CRASHED: Final = regex(
     r"^(?P<who>.+?) \(PID (?P<pid>\d+)\) "
     r"(?P<how>was terminated by signal \d+(: [\w ]+)?|exited with exit code (?!1$)\d+)"
 )
@@ -42,7 +43,7 @@ _WANTED: Final = "due to administrator command"
 _FAILED: Final = ("ERROR", "FATAL", "PANIC")
 # Messages with a row of their own at each look: the most frequent ones.
 _MOST_NAMED: Final = 100
-_OTHERS: Final = re.compile(r"^(\w+(?: [0-9A-Z]{5})?) .*", re.DOTALL)
+_OTHERS: Final = regex(r"^(\w+(?: [0-9A-Z]{5})?) .*", re.DOTALL)
 
 
 class Form(NamedTuple):

@@ -11,6 +11,7 @@ from doctord.analyse.host.logins_under_way import ASKING, NO_REQUEST, OLDEST, SL
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, Words, phrase
+from doctord.regex import regex
 
 # A client that connects and says nothing, or a single slow one, is nobody's trouble: two, and a tenth of all; of very
 # many logins a hundredth is many users.
@@ -28,7 +29,7 @@ SETTINGS: Final = {
     "session_preload_libraries": ("", ("startup",), "they are loaded at each login"),
 }
 # What the server logs of those that it asks (src/backend/libpq/auth.c, hba.c, src/backend/tcop/backend_startup.c).
-LOGGED: Final = re.compile(
+LOGGED: Final = regex(
     r"pg_getnameinfo_all|could not translate|could not get user information|LDAP|RADIUS|PAM|Ident (server|protocol)"
     r"|canceling authentication due to timeout",
     re.IGNORECASE,

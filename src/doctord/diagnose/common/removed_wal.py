@@ -5,7 +5,6 @@ the file was missed), and the standby's receiver repeats it: `could not receive 
 tries again every wal_retrieve_retry_interval, five seconds by default, and never gets further.
 """
 
-import re
 from datetime import timedelta
 from typing import Final, NamedTuple
 
@@ -14,8 +13,9 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
-_REMOVED: Final = re.compile(r"requested WAL segment .*has already been removed")
+_REMOVED: Final = regex(r"requested WAL segment .*has already been removed")
 _RECEIVER: Final = "could not receive data from WAL stream"
 # Twelve tries: whoever has not asked for so long got it from elsewhere, was made anew, or was given up.
 _STILL: Final = timedelta(minutes=1)

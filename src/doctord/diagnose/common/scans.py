@@ -15,6 +15,7 @@ from doctord.diagnose.common.whole_reads import MOST, WholeRead, dependencies, s
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
 # An index pays where a small part of the rows is wanted.
 SELECTIVE: Final = 0.01
@@ -22,8 +23,8 @@ SELECTIVE: Final = 0.01
 CHANGED_SHARE: Final = 0.1
 # A row that a scan reads takes 0.1 to 0.5 us of CPU, several times as much with many columns; joining takes the rest.
 MOST_US_A_ROW: Final = 5.0
-VALUES: Final = re.compile(r"^\s*insert\b(?:(?!\bselect\b).)*$", re.IGNORECASE | re.DOTALL)
-AGGREGATES: Final = re.compile(r"\b(count|sum|avg|min|max)\s*\(", re.IGNORECASE)
+VALUES: Final = regex(r"^\s*insert\b(?:(?!\bselect\b).)*$", re.IGNORECASE | re.DOTALL)
+AGGREGATES: Final = regex(r"\b(count|sum|avg|min|max)\s*\(", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

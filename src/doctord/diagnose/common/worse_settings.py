@@ -12,6 +12,7 @@ from doctord.dataset.catalogue import catalogue
 from doctord.diagnose.case import Case
 from doctord.diagnose.common.slowed import FELT_MS
 from doctord.diagnose.phrase import Words, phrase
+from doctord.regex import regex
 from doctord.units import setting_number
 
 # The default of work_mem: what has no less is starved by nobody, unless its statements spill.
@@ -28,13 +29,11 @@ TENTH: Final = 0.1
 LOW_COST: Final = 10_000.0
 JIT_FUNCTIONS: Final = "pg_stat_statements.jit_functions"
 
-ON_TABLES: Final = re.compile(
-    r"^\s*(with\b|select\b.*\bfrom\b|insert\b.*\bselect\b|update\b|delete\b|merge\b)", re.I | re.S
-)
-SORTS: Final = re.compile(r"\b(order\s+by|group\s+by|distinct|union|except|intersect|over\s*\()", re.IGNORECASE)
-SUBPLAN: Final = re.compile(r"\b(in|all|any|some)\s*\(\s*select\b", re.IGNORECASE)
-JOINED: Final = re.compile(r"\bjoin\b|\bexists\s*\(", re.IGNORECASE)
-PARAMETER: Final = re.compile(r"\$\d")
+ON_TABLES: Final = regex(r"^\s*(with\b|select\b.*\bfrom\b|insert\b.*\bselect\b|update\b|delete\b|merge\b)", re.I | re.S)
+SORTS: Final = regex(r"\b(order\s+by|group\s+by|distinct|union|except|intersect|over\s*\()", re.IGNORECASE)
+SUBPLAN: Final = regex(r"\b(in|all|any|some)\s*\(\s*select\b", re.IGNORECASE)
+JOINED: Final = regex(r"\bjoin\b|\bexists\s*\(", re.IGNORECASE)
+PARAMETER: Final = regex(r"\$\d")
 
 Values = Callable[[str], tuple[str | None, str | None]]
 """The value of a setting for the role, and that of the server; null where it is not known."""
@@ -184,25 +183,25 @@ def _joins_more(one: Statement, value: str) -> bool:
 
 OF_INDEXES: Final = ("index_not_used",)
 OF_JOINS: Final = ("index_not_used", "missing_index")
-JIT: Final = Kind(re.compile("jit|jit_above_cost"), _compiles_more, _is_planned,
+JIT: Final = Kind(regex("jit|jit_above_cost"), _compiles_more, _is_planned,
                   "compiled just in time at each execution", ("jit_compiles_much",))  # fmt: skip
-MEMORY: Final = Kind(re.compile("work_mem|hash_mem_multiplier"), _is_less, _sorts_or_hashes,
+MEMORY: Final = Kind(regex("work_mem|hash_mem_multiplier"), _is_less, _sorts_or_hashes,
                      "what it sorts and hashes does not fit: files, or a plan that can do without",
                      ("sort_spill", *OF_JOINS))  # fmt: skip
 KINDS: Final = (
     MEMORY,
-    Kind(re.compile("enable_(hashjoin|mergejoin|nestloop|memoize|material)"), _is_off, _joins,
+    Kind(regex("enable_(hashjoin|mergejoin|nestloop|memoize|material)"), _is_off, _joins,
          "the planner may not join that way", OF_JOINS),
-    Kind(re.compile("enable_(sort|incremental_sort|hashagg|presorted_aggregate)"), _is_off, _sorts,
+    Kind(regex("enable_(sort|incremental_sort|hashagg|presorted_aggregate)"), _is_off, _sorts,
          "the planner may not sort or group that way"),
-    Kind(re.compile(r"enable_\w+"), _is_off, _is_planned, "the planner may not take it", OF_INDEXES),
-    Kind(re.compile("plan_cache_mode"), _is_generic, _has_parameters,
+    Kind(regex(r"enable_\w+"), _is_off, _is_planned, "the planner may not take it", OF_INDEXES),
+    Kind(regex("plan_cache_mode"), _is_generic, _has_parameters,
          "prepared statements are planned without the values that they are called with", OF_INDEXES),
     JIT,
-    Kind(re.compile("random_page_cost|seq_page_cost"), _is_dearer, _is_planned,
+    Kind(regex("random_page_cost|seq_page_cost"), _is_dearer, _is_planned,
          "ways by an index seem dearer, or cheaper, than they are", OF_INDEXES),
-    Kind(re.compile("effective_cache_size"), lambda name, values: _is_less(name, values, TENTH), _is_planned,
+    Kind(regex("effective_cache_size"), lambda name, values: _is_less(name, values, TENTH), _is_planned,
          "ways by an index seem dearer than they are", OF_INDEXES),
-    Kind(re.compile("(join|from)_collapse_limit"), _is_less, _joins_more,
+    Kind(regex("(join|from)_collapse_limit"), _is_less, _joins_more,
          "tables are joined in the order in which the statement names them"),
 )  # fmt: skip

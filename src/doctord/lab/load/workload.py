@@ -1,6 +1,5 @@
 """Paced load by pgbench, and what pgbench itself reports about it."""
 
-import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,12 +12,13 @@ from doctord.lab.host.network import FarEnd
 from doctord.lab.host.processes import running
 from doctord.lab.load import order_entry
 from doctord.lab.server import DATABASE, PrivateServer
+from doctord.regex import regex
 
 Load = Literal["tpcb", "orders"]
 LOADS: Final[Mapping[Load, Mapping[str, tuple[str, int]] | None]] = {"tpcb": None, "orders": order_entry.SCRIPTS}
 """The light loads: pgbench's own transaction, and order entry."""
 
-_PROGRESS = re.compile(r"progress: ([\d.]+) s, ([\d.]+) tps, lat ([\d.]+) ms")
+_PROGRESS = regex(r"progress: ([\d.]+) s, ([\d.]+) tps, lat ([\d.]+) ms")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Settings that contradict something: the list of those that exist, each other, or what the server runs with."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,13 +9,14 @@ from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
+from doctord.regex import regex
 from doctord.units import one_of
 
 # Of these the catalogue is whole: a name that it has not is none.
 WHOLE: Final = ("postgresql", "mysql", "multipath")
 LISTED: Final = (*WHOLE, "oracle", "kernel")
 # How the names of MySQL's and MariaDB's plugins, components and optional engines begin.
-PLUGIN: Final = re.compile(
+PLUGIN: Final = regex(
     r"\w+\.|audit_|authentication_|auth_|aws_|caching_sha2_|clone_|columnstore_|connect_|cracklib_|daemon_memcached_"
     r"|disks_|feedback|file_key_management_|group_replication_|handlersocket_|hashicorp_|keyring_|mroonga_|mysql_firewall_"
     r"|mysqlx_?|ndb_?|oqgraph_|pam_|password_reuse_|plugin_|query_response_time_|rocksdb_|rpl_semi_sync_|s3_|server_audit_"

@@ -9,11 +9,12 @@ from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
+from doctord.regex import regex
 
 # `P0_Node0_Channel1_Dimm0`, `CHANNEL B`; `DIMM_A1`, `P1-DIMMA2`, `A1`: the letter is the channel, the number the slot.
-CHANNEL: Final = re.compile(r"channel[ _]?(\w)", re.IGNORECASE)
-LETTER: Final = re.compile(r"(?:DIMM[ _]?)?([A-Z])\d$")
-PROCESSOR: Final = re.compile(r"(?:^|[^A-Za-z])(?:P|CPU|PROC|NODE)[ _]?(\d)", re.IGNORECASE)
+CHANNEL: Final = regex(r"channel[ _]?(\w)", re.IGNORECASE)
+LETTER: Final = regex(r"(?:DIMM[ _]?)?([A-Z])\d$")
+PROCESSOR: Final = regex(r"(?:^|[^A-Za-z])(?:P|CPU|PROC|NODE)[ _]?(\d)", re.IGNORECASE)
 LEAST_CHANNELS: Final = 2
 
 

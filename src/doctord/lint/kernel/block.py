@@ -1,6 +1,5 @@
 """Queues of block devices: scheduler, depth, read-ahead; and rules of udev that set them."""
 
-import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
@@ -13,8 +12,9 @@ from doctord.lint.kernel.databases import databases
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
+from doctord.regex import regex
 
-BLOCK: Final = re.compile(r"block\.(.+)\.(\w+)")
+BLOCK: Final = regex(r"block\.(.+)\.(\w+)")
 # Schedulers that keep requests back to put them into the order of a turning disk, or into shares.
 ORDERING: Final = ("cfq", "bfq", "anticipatory")
 LARGE_READ_AHEAD_KB: Final = 4096.0

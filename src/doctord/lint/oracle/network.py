@@ -8,6 +8,7 @@ from doctord.diagnose.phrase import phrase
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
+from doctord.regex import regex
 
 LOGONS: Final = "v$sysstat.logons cumulative"
 # A listener that forks a server process for each connection serves a few dozen a second at its best, and three of the
@@ -17,7 +18,7 @@ NO_LISTENERS: Final = (
     "SID_LIST_", "INBOUND_CONNECT", "ADMIN_RESTRICTIONS", "SECURE_", "VALID_NODE", "DIAG_", "ADR_", "TRACE_", "LOG_",
     "SUBSCRIBE_", "REGISTRATION_", "USE_", "WALLET_", "CONNECTION_RATE",
 )  # fmt: skip
-PORT: Final = re.compile(r"([^.]+)\..*\bADDRESS(?:\[\d+\])?\.PORT$")
+PORT: Final = regex(r"([^.]+)\..*\bADDRESS(?:\[\d+\])?\.PORT$")
 ON: Final = ("on", "yes", "true")
 
 

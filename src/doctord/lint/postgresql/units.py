@@ -1,6 +1,5 @@
 """Units that PostgreSQL does not know."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -8,10 +7,11 @@ from doctord.dataset.catalogue import catalogue
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
+from doctord.regex import regex
 from doctord.units import one_of, setting_number
 
 UNITS: Final = {"size": ("B", "kB", "MB", "GB", "TB"), "time": ("us", "ms", "s", "min", "h", "d")}
-WITH_UNIT: Final = re.compile(r"\s*[-+]?\d+(?:\.\d+)?\s*([A-Za-z]+)\s*")
+WITH_UNIT: Final = regex(r"\s*[-+]?\d+(?:\.\d+)?\s*([A-Za-z]+)\s*")
 
 
 @rule("postgresql")

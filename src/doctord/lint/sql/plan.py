@@ -1,6 +1,5 @@
 """Hints that the server takes, and that ask for what cannot be good: contradictions, degrees, wrong access paths."""
 
-import re
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Final
@@ -14,12 +13,13 @@ from doctord.lint.sql.hints import KnownHint, dialect_of, known
 from doctord.lint.statement import Hint, Statement, hint_setting
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
+from doctord.regex import regex
 
 DEGREE_PER_CPU: Final = 2
 MANY_BLOCKS: Final = 10_000  # what a scan of some 80 MB reads
 WASTED: Final = 100  # blocks for each row from which most are read for nothing
 _LANGUAGES: Final[dict[str, Dialect]] = {"oracle": "oracle", "pg_hint_plan": "postgresql", "mysql": "mysql"}
-PARAMETER: Final = re.compile(r"\$\d+|:\w+")
+PARAMETER: Final = regex(r"\$\d+|:\w+")
 
 
 @rule("sql")

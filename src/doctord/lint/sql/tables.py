@@ -1,7 +1,6 @@
 """The names by which hints may call tables: aliases of the query block in which they stand, as sqlglot parses it."""
 
 import logging
-import re
 from functools import lru_cache
 from typing import Final
 
@@ -10,11 +9,12 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from doctord.lint.statement import Hint, Statement
+from doctord.regex import regex
 
 PARSED_AS: Final = {"oracle": "oracle", "pg_hint_plan": "postgres", "mysql": "mysql"}
 MOST_PARSED: Final = 200_000  # characters; a longer one is data, and would take seconds
 MARK: Final = "DOCTORD_{}"
-MARKED: Final = re.compile(r"DOCTORD_(\d+)")
+MARKED: Final = regex(r"DOCTORD_(\d+)")
 
 Names = frozenset[str]
 

@@ -1,6 +1,5 @@
 """What `atop -P` prints: a line for each thing that it looked at, with counts of an interval, sample by sample."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import chain, pairwise
@@ -10,10 +9,11 @@ from doctord._native import Batch
 from doctord.read.figures import Figures, number
 from doctord.read.source import SourceFile
 from doctord.read.tools.report import SINCE_BOOT_ALONE, SINCE_BOOT_LEFT_OUT, Line
+from doctord.regex import regex
 
-LINE: Final = re.compile(r"([A-Za-z]{3}) (\S+) (\d{9,11}) \d{4}/\d\d/\d\d \d\d:\d\d:\d\d (\d+) (.*)$")
-PROCESS: Final = re.compile(r"(\d+) \((.*?)\) [A-Za-z<>] (.*)$")
-AFTER_COMMAND_LINE: Final = re.compile(r".*\) (\d+) \d+ \d+ \d+ (?:-?\d+ ){6}-?\d+ ([yn])\b")
+LINE: Final = regex(r"([A-Za-z]{3}) (\S+) (\d{9,11}) \d{4}/\d\d/\d\d \d\d:\d\d:\d\d (\d+) (.*)$")
+PROCESS: Final = regex(r"(\d+) \((.*?)\) [A-Za-z<>] (.*)$")
+AFTER_COMMAND_LINE: Final = regex(r".*\) (\d+) \d+ \d+ \d+ (?:-?\d+ ){6}-?\d+ ([yn])\b")
 SECTOR_BYTES: Final = 512.0
 KIB: Final = 1024.0
 

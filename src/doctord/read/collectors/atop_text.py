@@ -25,22 +25,23 @@ from doctord.read.source import SourceFile
 from doctord.read.tools.headed_tables import NO_FIGURES
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import moment_in
+from doctord.regex import regex
 
 NAME = "atop (as on a screen)"
 RANK = Rank.NAMED
 LOOKED_AT: Final = 40
-FIRST: Final = re.compile(
+FIRST: Final = regex(
     r"\s*ATOP - (?P<host>\S+)\s+(?P<day>\d{4}/\d\d/\d\d)\s+(?P<time>\d\d:\d\d:\d\d)\s.*?"
     r"(?P<length>[\dhmsd]+|\d+ seconds)\s*elapsed"
 )
-LABELED: Final = re.compile(r"\s*(?P<label>[A-Za-z]{3}) \|(?P<cells>.*)$")
-SINCE_BOOT: Final = re.compile(r"\*\*\* system and process activity since boot \*\*\*", re.IGNORECASE)
-SPAN: Final = re.compile(r"([\d.]+)([dhms])")
+LABELED: Final = regex(r"\s*(?P<label>[A-Za-z]{3}) \|(?P<cells>.*)$")
+SINCE_BOOT: Final = regex(r"\*\*\* system and process activity since boot \*\*\*", re.IGNORECASE)
+SPAN: Final = regex(r"([\d.]+)([dhms])")
 SECONDS: Final = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 SIZES: Final = {"B": 1.0, "K": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4}
 RATES: Final = {"Kbps": 1e3 / 8, "Mbps": 1e6 / 8, "Gbps": 1e9 / 8}
 MILLISECONDS: Final = {"ms": 1.0, "us": 1e-3, "µs": 1e-3, "ns": 1e-6, "s": 1e3}
-ONE_CPU: Final = re.compile(r"cpu(?P<number>\d+) w +(?P<wait>\d+%)")
+ONE_CPU: Final = regex(r"cpu(?P<number>\d+) w +(?P<wait>\d+%)")
 SHARES: Final = {
     "sys": "sys_pct", "user": "usr_pct", "irq": "irq_pct", "idle": "idle_pct", "wait": "wait_io_pct",
     "steal": "steal_pct",

@@ -21,19 +21,20 @@ from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import SourceFile
 from doctord.read.tools.numbers import number as sized
 from doctord.read.tools.times import TIME_OF_DAY, time_in, zone_of
+from doctord.regex import regex
 
 NAME = "collectl"
 RANK = Rank.NAMED
 KIB: Final = 1024.0
-COLUMN: Final = re.compile(r"\[(\w+)(?::([^\]]+))?\](\S+)")
-HEADING: Final = re.compile(r"#(?:Date\s+Time|UTC)\s+\[|#Date Time ")
-GROUPS: Final = re.compile(r"#\s*(?:<-+[A-Za-z]+-+>)+\s*$")
-GROUP: Final = re.compile(r"<-+([A-Za-z]+)-+>")
-DAY_TIME: Final = re.compile(r"(\d{4})(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)(\.\d+)?\s")
-EPOCH: Final = re.compile(r"(\d{9,10}(?:\.\d+)?)\s")
-HOST: Final = re.compile(r"# Host:\s+(\S+)")
-ZONE: Final = re.compile(r"TZ: ([+-]\d{4})")
-INTERVAL: Final = re.compile(r"# SubSys:.* Interval: (\d+(?:\.\d+)?)")
+COLUMN: Final = regex(r"\[(\w+)(?::([^\]]+))?\](\S+)")
+HEADING: Final = regex(r"#(?:Date\s+Time|UTC)\s+\[|#Date Time ")
+GROUPS: Final = regex(r"#\s*(?:<-+[A-Za-z]+-+>)+\s*$")
+GROUP: Final = regex(r"<-+([A-Za-z]+)-+>")
+DAY_TIME: Final = regex(r"(\d{4})(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)(\.\d+)?\s")
+EPOCH: Final = regex(r"(\d{9,10}(?:\.\d+)?)\s")
+HOST: Final = regex(r"# Host:\s+(\S+)")
+ZONE: Final = regex(r"TZ: ([+-]\d{4})")
+INTERVAL: Final = regex(r"# SubSys:.* Interval: (\d+(?:\.\d+)?)")
 WHOLE: Final = "total"
 
 CPU: Final[Places] = {

@@ -7,7 +7,6 @@ known of the time before the first. Host is that of the heading, times are secon
 Left out: processes, slabs, interrupts by number, NFS, free pieces of memory.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,14 +18,15 @@ from doctord.read.counters import Counters
 from doctord.read.figures import Figures, number
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "collectl, raw"
 RANK = Rank.NAMED
-ONE_CPU: Final = re.compile(r"cpu\d{0,6}")
-SAMPLE: Final = re.compile(r">>> (\d{9,10}\.\d+) <<<")
-HOST: Final = re.compile(r"# Host:\s+(\S+)")
-IN_MEMINFO: Final = re.compile(r"(\w[\w()]*):\s+(\d+)(?: kB)?$")
-INTERFACE: Final = re.compile(r"Net\s+([^:\s]+):\s*(.*)$")
+ONE_CPU: Final = regex(r"cpu\d{0,6}")
+SAMPLE: Final = regex(r">>> (\d{9,10}\.\d+) <<<")
+HOST: Final = regex(r"# Host:\s+(\S+)")
+IN_MEMINFO: Final = regex(r"(\w[\w()]*):\s+(\d+)(?: kB)?$")
+INTERFACE: Final = regex(r"Net\s+([^:\s]+):\s*(.*)$")
 NO_SAMPLE: Final = "not between the samples of a recording"
 KIB: Final = 1024.0
 SECTOR_BYTES: Final = 512.0

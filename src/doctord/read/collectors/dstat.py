@@ -30,14 +30,15 @@ from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import SourceFile
 from doctord.read.tools.report import SINCE_BOOT_ALONE, SINCE_BOOT_LEFT_OUT
 from doctord.read.tools.times import zone_of
+from doctord.regex import regex
 
 NAME = "dstat"
 RANK = Rank.NAMED
-TITLE: Final = re.compile(r'"?(?:dstat|dool|pcp-dstat|pcp dstat)\b.*CSV output"?', re.IGNORECASE)
+TITLE: Final = regex(r'"?(?:dstat|dool|pcp-dstat|pcp dstat)\b.*CSV output"?', re.IGNORECASE)
 PAGE_BYTES: Final = 4096.0
-EVERY: Final = re.compile(r"\s(\d+)(?:\s+\d+)?\s*$")
-DATE: Final = re.compile(r"(\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d)(?: (\S+))?")
-MINUTE: Final = re.compile(r"(\d{4})[/-](\d{1,2})[/-](\d{1,2}) (\d{1,2}):(\d\d)")
+EVERY: Final = regex(r"\s(\d+)(?:\s+\d+)?\s*$")
+DATE: Final = regex(r"(\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d)(?: (\S+))?")
+MINUTE: Final = regex(r"(\d{4})[/-](\d{1,2})[/-](\d{1,2}) (\d{1,2}):(\d\d)")
 NO_SECONDS: Final = "no seconds in its times: rows of one minute are taken to be 1 s apart (--every tells)"
 DAY_TIME: Final = ("%Y %d-%m %H:%M:%S", "%Y %b-%d %H:%M:%S", "%Y %d-%b %H:%M:%S")
 
@@ -65,8 +66,8 @@ ABOUT: Final = {
 # Plugins that ask a MySQL server for one of its status variables.
 STATUS: Final = {"mysql5 locks.Locks": "global_status.innodb_row_lock_current_waits"}
 # Headings stand in quotes, the numbers of interrupts among them; figures do not.
-FIGURE: Final = re.compile(r"(?:^|,)-?\d")
-ONE_CPU: Final = re.compile(r"cpu(\d+) usage")
+FIGURE: Final = regex(r"(?:^|,)-?\d")
+ONE_CPU: Final = regex(r"cpu(\d+) usage")
 NAMED_GROUPS: Final = {"total cpu usage", "memory usage", "dsk/total", "net/total", "load avg", "io/total"}
 NO_YEAR: Final = "no year beside its times: {} is taken (--day tells)"
 UNCLEAR: Final = "left out: {} stand twice, and no line above them tells which they are"

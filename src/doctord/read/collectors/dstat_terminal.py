@@ -6,7 +6,6 @@ A column `time` has no year: that of the file's last change, or the one before, 
 taken to be when the file was last written. The first line of the file covers the time since boot.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -20,16 +19,17 @@ from doctord.read.figures import number
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "dstat on a terminal"
 RANK = Rank.NAMED
 LOOKED_AT: Final = 20
-COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\(B|\r")
-TITLES: Final = re.compile(r"-+[a-z][\w/. -]*-(?: ?>)?$")
-BETWEEN: Final = re.compile(r"[|:]")
-MISSED: Final = re.compile(r" *missed (\d+) ticks?\s*$")
-SAID: Final = re.compile(r"You did not select|Terminal width too small|Module dstat|.*\bCSV\b")
-FIGURE: Final = re.compile(r"(-?\d+(?:\.\d+)?)([BkMGT]?)$")
+COLOURS: Final = regex(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\(B|\r")
+TITLES: Final = regex(r"-+[a-z][\w/. -]*-(?: ?>)?$")
+BETWEEN: Final = regex(r"[|:]")
+MISSED: Final = regex(r" *missed (\d+) ticks?\s*$")
+SAID: Final = regex(r"You did not select|Terminal width too small|Module dstat|.*\bCSV\b")
+FIGURE: Final = regex(r"(-?\d+(?:\.\d+)?)([BkMGT]?)$")
 POWERS: Final = {"": 0, "B": 0, "k": 1, "M": 2, "G": 3, "T": 4}
 OF_BYTES: Final = ("dsk", "net", "memory usage", "paging", "swap", "raw", "sysv")
 NO_ROW: Final = "no row of figures below the heading"

@@ -12,7 +12,6 @@ are put together.
 
 import io
 import json
-import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -21,16 +20,17 @@ from doctord._native import Batch
 from doctord.errors import UserError
 from doctord.read.format import Rank, formats
 from doctord.read.source import SourceFile, source_of
+from doctord.regex import regex
 
 NAME = "a log in envelopes (Docker, Kubernetes, the journal)"
 RANK = Rank.ARCHIVE
 LOOKED_AT: Final = 20
 HINT: Final = "what it reads: doctord read --formats, docs/reference/files.md"
 NO_ENVELOPE: Final = "no envelope of a line, as the others have"
-CRI: Final = re.compile(r"(?P<time>\d{4}-\d\d-\d\dT\S+) std(?:out|err) (?P<tag>[FP])(?::\S*)? (?P<said>.*)$")
+CRI: Final = regex(r"(?P<time>\d{4}-\d\d-\d\dT\S+) std(?:out|err) (?P<tag>[FP])(?::\S*)? (?P<said>.*)$")
 # docker-compose names a container by its service and a number, padded to the longest name.
-COMPOSE: Final = re.compile(r"(?P<name>[A-Za-z][\w.-]*[-_]\d+) +\| ?(?P<said>.*)$")
-LINE_ENDS: Final = re.compile(r"\r?\n")
+COMPOSE: Final = regex(r"(?P<name>[A-Za-z][\w.-]*[-_]\d+) +\| ?(?P<said>.*)$")
+LINE_ENDS: Final = regex(r"\r?\n")
 
 # The time and who wrote, what was written, and whether the line goes on in the next envelope.
 Letter = tuple[str, str, bool]

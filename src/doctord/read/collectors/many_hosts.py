@@ -11,7 +11,6 @@ Lines of other hosts may stand between. A host whose lines have no format is nam
 """
 
 import io
-import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from typing import Final, TypeAlias
@@ -20,16 +19,17 @@ from doctord._native import Batch
 from doctord.errors import UserError
 from doctord.read.format import Format, Rank, formats
 from doctord.read.source import Lacks, SourceFile, source_of
+from doctord.regex import regex
 
 NAME = "what many hosts printed (pdsh, clush, dsh, ansible)"
 RANK = Rank.ARCHIVE
 LOOKED_AT: Final = 400
 LEAST_LINES: Final = 3  # of a host: a word with a colon begins many a line by chance
 MOST_OF: Final = 0.9  # the rest may be what pdsh itself said
-PREFIXED: Final = re.compile(r"(?=[\w.-]*[A-Za-z])([A-Za-z0-9][\w.-]*):(?: (.*))?$")
-ANSIBLE: Final = re.compile(r"([\w.-]+) \| (?:CHANGED|SUCCESS|FAILED)(?: \| rc=\d+)? >>$")
-RULER: Final = re.compile(r"-{4,}$")
-NAMES: Final = re.compile(r"[A-Za-z0-9][\w.,\[\]-]*(?: \(\d+\))?$")
+PREFIXED: Final = regex(r"(?=[\w.-]*[A-Za-z])([A-Za-z0-9][\w.-]*):(?: (.*))?$")
+ANSIBLE: Final = regex(r"([\w.-]+) \| (?:CHANGED|SUCCESS|FAILED)(?: \| rc=\d+)? >>$")
+RULER: Final = regex(r"-{4,}$")
+NAMES: Final = regex(r"[A-Za-z0-9][\w.,\[\]-]*(?: \(\d+\))?$")
 
 # Host and line, or null for a line that says nothing.
 Lines: TypeAlias = Iterator[tuple[str, str]]

@@ -21,17 +21,18 @@ from doctord.read.figures import Figures, Places, number
 from doctord.read.format import Rank
 from doctord.read.moments import placed_moment
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "nmon"
 RANK = Rank.NAMED
 KIB: Final = 1024.0
 MIB: Final = 1024.0**2
 AIX_PAGE_KIB: Final = 4.0
-TAG: Final = re.compile(r"T\d{4,}$")
-STAMP: Final = re.compile(r"ZZZZ,(T\d{4,}),(\d\d:\d\d:\d\d)(?:,(\d{1,2}-[A-Z]{3}-\d{4}))?", re.IGNORECASE)
-DATE: Final = re.compile(r"(\d{1,2})-([A-Z]{3})-(\d{4})", re.IGNORECASE)
+TAG: Final = regex(r"T\d{4,}$")
+STAMP: Final = regex(r"ZZZZ,(T\d{4,}),(\d\d:\d\d:\d\d)(?:,(\d{1,2}-[A-Z]{3}-\d{4}))?", re.IGNORECASE)
+DATE: Final = regex(r"(\d{1,2})-([A-Z]{3})-(\d{4})", re.IGNORECASE)
 MONTHS: Final = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
-PARTITION: Final = re.compile(r'BBBP,\d+,lparstat -i,"?([^:"]+?)\s*:\s*([^"]*)')
+PARTITION: Final = regex(r'BBBP,\d+,lparstat -i,"?([^:"]+?)\s*:\s*([^"]*)')
 
 CPU: Final[Places] = {
     "User%": ("usr_pct", 1.0),
@@ -110,14 +111,14 @@ DISK: Final[Places] = {
     "DISKWAIT": ("host_queue_ms", 1.0),
 }
 FOLLOWS: Final = frozenset({"DISKBSIZE"})  # from bytes and requests
-BY_THING: Final = re.compile(r"((?:DISK|DG|JFS|NET|SEA|IOADAPT|VG)[A-Z]*)\d*$")
+BY_THING: Final = regex(r"((?:DISK|DG|JFS|NET|SEA|IOADAPT|VG)[A-Z]*)\d*$")
 OF_INTERFACE: Final = {
     "-read-KB/s": ("rx_bytes_per_s", KIB),
     "-write-KB/s": ("tx_bytes_per_s", KIB),
     "-ierrs": ("errors_per_s", 1.0),
     "-oerrs": ("errors_per_s", 1.0),
 }
-ONE_CPU: Final = re.compile(r"CPU(\d+)$")
+ONE_CPU: Final = regex(r"CPU(\d+)$")
 
 Pairs: TypeAlias = list[tuple[str, str]]
 

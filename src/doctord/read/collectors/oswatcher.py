@@ -12,7 +12,6 @@ abbreviation is known, else UTC. The host is that of the first line, else of the
 (`HOST_iostat_12.03.01.1000.dat`).
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -28,13 +27,14 @@ from doctord.read.tools.tool import Tool, block, tool_of
 from doctord.read.unix import ps, top
 from doctord.read.unix.netstat import Rates
 from doctord.read.unix.netstat_counts import is_netstat
+from doctord.regex import regex
 
 NAME = "OSWatcher"
 RANK = Rank.ARCHIVE
 BETWEEN_REPORTS_S: Final = 1.0
 WITHOUT_INTERVAL: Final[tuple[Tool, ...]] = (meminfo, slabinfo, top, ps)
-BANNER: Final = re.compile(r"(?:Linux|SunOS|Solaris|AIX|HP-UX)\s+OSW\S*\s+v?\S+\s+(\S+)")
-FILE_NAME: Final = re.compile(r"([\w.-]+?)_(?:\w*stat|top\w*|ps\w*|meminfo|slabinfo|cpuinfo)_[\d._]+(?:dat)?")
+BANNER: Final = regex(r"(?:Linux|SunOS|Solaris|AIX|HP-UX)\s+OSW\S*\s+v?\S+\s+(\S+)")
+FILE_NAME: Final = regex(r"([\w.-]+?)_(?:\w*stat|top\w*|ps\w*|meminfo|slabinfo|cpuinfo)_[\d._]+(?:dat)?")
 
 
 def sniff(head: str) -> bool:

@@ -1,23 +1,23 @@
 """The stamps of OSWatcher: what `date` printed, in the locale of the host."""
 
-import re
 from datetime import UTC, datetime
 from typing import Final
 
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import SourceFile
 from doctord.read.tools.times import zone_of
+from doctord.regex import regex
 
-STAMP: Final = re.compile(r"zzz (?:\*\*\*(.+)|<([^>]+)>)")
-TIME: Final = re.compile(r"(\d{1,2}):(\d\d):(\d\d)(?:\.\d+)?")
-ISO_DAY: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-AMERICAN_DAY: Final = re.compile(r"(\d\d)/(\d\d)/(\d{4})")
-YEAR: Final = re.compile(r"\b(\d{4})\b")
+STAMP: Final = regex(r"zzz (?:\*\*\*(.+)|<([^>]+)>)")
+TIME: Final = regex(r"(\d{1,2}):(\d\d):(\d\d)(?:\.\d+)?")
+ISO_DAY: Final = regex(r"(\d{4})-(\d\d)-(\d\d)")
+AMERICAN_DAY: Final = regex(r"(\d\d)/(\d\d)/(\d{4})")
+YEAR: Final = regex(r"\b(\d{4})\b")
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 MONTH: Final = rf"({'|'.join(MONTHS)})[a-z]*"
-DAY_AND_MONTH: Final = re.compile(rf"\b(?:{MONTH} +(\d{{1,2}})|(\d{{1,2}}) +{MONTH})\b")
-HALF: Final = re.compile(r"\b([AP])M\b")
-ZONE: Final = re.compile(r"\b(?!AM\b|PM\b)[A-Z]{3,5}\b|[+-]\d\d:?\d\d\b|Z$")
+DAY_AND_MONTH: Final = regex(rf"\b(?:{MONTH} +(\d{{1,2}})|(\d{{1,2}}) +{MONTH})\b")
+HALF: Final = regex(r"\b([AP])M\b")
+ZONE: Final = regex(r"\b(?!AM\b|PM\b)[A-Z]{3,5}\b|[+-]\d\d:?\d\d\b|Z$")
 
 
 def is_stamp(line: str) -> bool:

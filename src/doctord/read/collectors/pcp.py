@@ -22,20 +22,21 @@ from doctord.read.counters import Counters
 from doctord.read.figures import Figures, number
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "PCP archives"
 RANK = Rank.NAMED
-MAGIC: Final = re.compile(r"\A\x00\x00[\x00-\xff]{2}\x50\x05\x26([\x02\x03])", re.DOTALL)
+MAGIC: Final = regex(r"\A\x00\x00[\x00-\xff]{2}\x50\x05\x26([\x02\x03])", re.DOTALL)
 VOLUME_AT: Final = {2: 20, 3: 28}  # where the label has the number of the volume
-RECORD: Final = re.compile(r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d\.(\d{6}) \d{4} \(\S+\) (\d+)(?:\.\d+)? \d+ metrics?$")
-FIRST_VOLUME: Final = re.compile(r"\.0(\.\w+)?$")
+RECORD: Final = regex(r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d\.(\d{6}) \d{4} \(\S+\) (\d+)(?:\.\d+)? \d+ metrics?$")
+FIRST_VOLUME: Final = regex(r"\.0(\.\w+)?$")
 MARK: Final = "<mark>"
-METRIC: Final = re.compile(r"    [\d.]+ \(([\w.]+)\):(?: value (\S+))?")
-INSTANCE: Final = re.compile(r'        inst \[\d+ or "([^"]*)"\] value (\S+)')
-SEMANTICS: Final = re.compile(r"\s+Semantics: (\w+)")
-DESCRIBED: Final = re.compile(r"InDom.*|PMID: \S+ \(([\w.]+)\)")
+METRIC: Final = regex(r"    [\d.]+ \(([\w.]+)\):(?: value (\S+))?")
+INSTANCE: Final = regex(r'        inst \[\d+ or "([^"]*)"\] value (\S+)')
+SEMANTICS: Final = regex(r"\s+Semantics: (\w+)")
+DESCRIBED: Final = regex(r"InDom.*|PMID: \S+ \(([\w.]+)\)")
 LEFT_OUT: Final = ("proc.", "hotproc.", "pmcd.", "event.")
-HOST: Final = re.compile(r"Performance metrics from host (\S+)")
+HOST: Final = regex(r"Performance metrics from host (\S+)")
 HINT: Final = "install pcp (pmdumplog), and name NAME.0 with NAME.meta and NAME.index beside it"
 
 

@@ -29,6 +29,7 @@ from doctord.read.sysstat import sar_text
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import DATE_AND_TIME, moment_in
 from doctord.read.tools.tool import Tool, tool_of
+from doctord.regex import regex
 
 NAME = "what a tool printed, with a time before each line"
 RANK = Rank.ARCHIVE
@@ -41,8 +42,8 @@ IN_WORDS: Final = rf"[A-Z][a-z]{{2}} {MONTH_DAY}(?: [A-Z]{{2,5}})? \d{{4}}"
 SINCE_1970: Final = r"\d{10}(?:\.\d+)?"
 REST: Final = r"[:|,]?(?:[ \t](?P<rest>.*))?$"
 LOGGED: Final = r"(?: (?P<host>[\w.-]+) [\w./-]+(?:\[\d+\])?:)"
-FRACTION: Final = re.compile(r"(?<=:\d\d)[.,](\d+)")
-LETTER_FIRST: Final = re.compile(r"\s*[A-Za-z%]")
+FRACTION: Final = regex(r"(?<=:\d\d)[.,](\d+)")
+LETTER_FIRST: Final = regex(r"\s*[A-Za-z%]")
 
 
 @dataclass(frozen=True, slots=True)

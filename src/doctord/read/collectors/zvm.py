@@ -21,20 +21,21 @@ from doctord.read.figures import Figures, Places
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED, placed_moment
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "z/VM Performance Toolkit"
 RANK = Rank.NAMED
 PAGE_BYTES: Final = 4096.0
 SCREENS: Final = {"FCX100": "CPU", "FCX113": "UPAGE", "FCX114": "USTAT", "FCX225": "SYSSUMLG"}
-BEGINS: Final = re.compile(r"[10 ]?\s*(FCX\d{3})\b")
-MOMENT: Final = re.compile(r"\s*(From|To)\s+(\d{4})/(\d\d)/(\d\d) (\d\d:\d\d:\d\d)")
-LENGTH: Final = re.compile(r"\s*For\s+(\d+) Secs")
-INTERVAL: Final = re.compile(r"Interval (\d\d):(\d\d):(\d\d) ?- ?(\d\d):(\d\d):(\d\d)")
-SYSTEM: Final = re.compile(r"for system (\S+)")
-NUMBER: Final = re.compile(r"(-?(?:\d+\.?\d*|\.\d+))([KMGT]?)%?$")
-NOT_MEASURED: Final = re.compile(r"[.\-*]+$")
-PROCESSOR: Final = re.compile(r"P([0-9A-F]{1,4})$")
-TIME: Final = re.compile(r"(\d\d):(\d\d)(?::(\d\d))?$")
+BEGINS: Final = regex(r"[10 ]?\s*(FCX\d{3})\b")
+MOMENT: Final = regex(r"\s*(From|To)\s+(\d{4})/(\d\d)/(\d\d) (\d\d:\d\d:\d\d)")
+LENGTH: Final = regex(r"\s*For\s+(\d+) Secs")
+INTERVAL: Final = regex(r"Interval (\d\d):(\d\d):(\d\d) ?- ?(\d\d):(\d\d):(\d\d)")
+SYSTEM: Final = regex(r"for system (\S+)")
+NUMBER: Final = regex(r"(-?(?:\d+\.?\d*|\.\d+))([KMGT]?)%?$")
+NOT_MEASURED: Final = regex(r"[.\-*]+$")
+PROCESSOR: Final = regex(r"P([0-9A-F]{1,4})$")
+TIME: Final = regex(r"(\d\d):(\d\d)(?::(\d\d))?$")
 POWERS: Final = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 FIRST_COLUMN: Final = ("Userid", "PROC")
 NEAR: Final = 3  # figures end where their headings end, or nearly

@@ -8,7 +8,6 @@ rounded to three digits: no rate is made of them). It tells no times.
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Final
@@ -21,12 +20,13 @@ from doctord.read.source import SourceFile
 from doctord.read.tools.headed_tables import NO_FIGURES
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import moment_in
+from doctord.regex import regex
 
 NAME = "docker stats"
 RANK = Rank.NAMED
 LOOKED_AT: Final = 20
-TERMINAL: Final = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")
-GAP: Final = re.compile(r"\s{2,}|\t")
+TERMINAL: Final = regex(r"\x1b\[[\d;?]*[A-Za-z]")
+GAP: Final = regex(r"\s{2,}|\t")
 # What the columns of the table are in JSON.
 KEYS: Final = {
     "CONTAINER ID": "ID", "ID": "ID", "CONTAINER": "ID", "NAME": "Name", "CPU %": "CPUPerc",

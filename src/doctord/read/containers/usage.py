@@ -1,9 +1,10 @@
 """What the tools of containers have in common: sizes, and that they tell use and no waits."""
 
-import re
 from typing import Any, Final
 
-SIZE: Final = re.compile(r"(?P<number>[\d.]+)\s*(?P<unit>[kKMGTPE]?i?B?)$")
+from doctord.regex import regex
+
+SIZE: Final = regex(r"(?P<number>[\d.]+)\s*(?P<unit>[kKMGTPE]?i?B?)$")
 POWERS: Final = {letter: power for power, letter in enumerate(("", "K", "M", "G", "T", "P", "E"))}
 NOT_MEASURED: Final[dict[str, Any]] = {
     "kind": "not measured",

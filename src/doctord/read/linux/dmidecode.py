@@ -12,13 +12,14 @@ from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.linux.settings import Setting, setting_rows
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "dmidecode (memory)"
 RANK = Rank.NAMED
 DEVICE: Final = "Memory Device"
-FIELD: Final = re.compile(r"\s+([A-Z][\w -]*?):\s*(.*?)\s*$")
-SIZE: Final = re.compile(r"(\d+) ?([kMGT])B$")
-SPEED: Final = re.compile(r"(\d+) M(?:T/s|Hz)$")
+FIELD: Final = regex(r"\s+([A-Z][\w -]*?):\s*(.*?)\s*$")
+SIZE: Final = regex(r"(\d+) ?([kMGT])B$")
+SPEED: Final = regex(r"(\d+) M(?:T/s|Hz)$")
 SCALES: Final = {"k": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 

@@ -22,26 +22,27 @@ from doctord.dataset.rows import micros, rows
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED, placed_moment
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "the Linux kernel's log"
 RANK = Rank.SHAPE
 LOOKED_AT: Final = 20
 MOST_OF_THEM: Final = 0.5  # of the first lines: others are rests of what went over several lines
-SINCE_BOOT: Final = re.compile(r"(?:<\d+>|\w+ *:\w+ *: )?\[ *(?P<boot_s>\d{1,9}\.\d+)(?: <[ \d.]+>)?\] (?P<said>.*)$")
+SINCE_BOOT: Final = regex(r"(?:<\d+>|\w+ *:\w+ *: )?\[ *(?P<boot_s>\d{1,9}\.\d+)(?: <[ \d.]+>)?\] (?P<said>.*)$")
 # dmesg -e: the minute where it is another, else how much later than the line before.
-RELATIVE: Final = re.compile(
+RELATIVE: Final = regex(
     r"(?:<\d+>)?\[(?: *\+(?P<later_s>\d{1,9}\.\d+)|(?P<minute>[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d))\] (?P<said>.*)$"
 )
-IN_WORDS: Final = re.compile(
+IN_WORDS: Final = regex(
     r"(?:<\d+>)?\[(?P<words>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\] (?P<said>.*)$"
 )
-SYSLOG: Final = re.compile(
+SYSLOG: Final = regex(
     r"(?P<stamp>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?P<part>[.,]\d+)?"
     r"(?P<zone>Z|[+-]\d\d:?\d\d)? (?P<host>\S+) (?P<program>[\w.-]+)(?:\[\d+\])?: (?:\[ *\d+\.\d+\] ?)?(?P<said>.*)$"
 )
 KERNEL: Final = "kernel"
 OOMD: Final = "systemd-oomd"
-KILLED_BY_OOMD: Final = re.compile(r"Killed (?P<group>/\S+) due to (?P<why>.*)$")
+KILLED_BY_OOMD: Final = regex(r"Killed (?P<group>/\S+) due to (?P<why>.*)$")
 NO_LINE: Final = "no line of a log with its time"
 NO_YEAR: Final = "no year beside its times: {} is taken, by its last change"
 NO_BOOT: Final = "its times count from the boot: the last line is taken to be when the file was last written"

@@ -14,14 +14,13 @@ from doctord.dataset.tables import FROM_FILE
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "limits.conf"
 RANK = Rank.SHAPE
 ITEMS: Final = "core|data|fsize|memlock|nofile|rss|stack|cpu|nproc|as|maxlogins|maxsyslogins|priority|locks|sigpending"
 ITEMS_MORE: Final = "msgqueue|nice|rtprio|nonewprivs|chroot"
-LINE: Final = re.compile(
-    rf"\s*(\S+)\s+(soft|hard|-)\s+({ITEMS}|{ITEMS_MORE})\s+(-?\d+|unlimited|infinity|\S+)\s*(?:#.*)?$"
-)
+LINE: Final = regex(rf"\s*(\S+)\s+(soft|hard|-)\s+({ITEMS}|{ITEMS_MORE})\s+(-?\d+|unlimited|infinity|\S+)\s*(?:#.*)?$")
 IN_KIB: Final = frozenset({"core", "data", "fsize", "memlock", "rss", "stack", "as"})
 NONE: Final = frozenset({"-1", "infinity", "unlimited"})
 

@@ -15,20 +15,21 @@ from doctord.dataset.rows import micros, rows
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "lscss"
 RANK = Rank.NAMED
-HEADING: Final = re.compile(
+HEADING: Final = regex(
     r"(IO Subchannels and Devices:\s+)?Device\s+Subchan\.\s+DevType\s+CU Type\s+Use\s+PIM\s+PAM\s+POM"
 )
 _ID: Final = r"(?:[0-9a-f]{1,2}\.[0-9a-f]\.)?[0-9a-f]{4}"
-DEVICE: Final = re.compile(
+DEVICE: Final = regex(
     rf"(?P<device>{_ID})\s+(?:{_ID}|n/a)\s+(?P<devtype>[0-9a-f]{{4}}/[0-9a-f]{{2}})\s+(?P<cutype>[0-9a-f]{{4}}/[0-9a-f]{{2}})"
     r"(?:\s+(?P<use>yes))?(?:(?:\s+[0-9a-f]{2}){3,4}\s+(?P<chpids>[0-9a-f]{8} [0-9a-f]{8}))?(?:\s+[a-z ]+)?\s*$",
     re.IGNORECASE,
 )
 # What has no device on it, and the other sections of -a.
-LEFT_OUT: Final = re.compile(
+LEFT_OUT: Final = regex(
     rf"\s*$|-+\s*$|(none|n/a)\s|{_ID}\s+n/a\s*$|(IO|CHSC|EADM) Subchannels|Device\s+Subchan\.", re.IGNORECASE
 )
 # Control unit and device of the kernel's driver for ECKD (drivers/s390/block/dasd_eckd.c).

@@ -17,20 +17,19 @@ from doctord.read.clock import last_written
 from doctord.read.figures import number
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "lsdasd"
 RANK = Rank.NAMED
-HEADING: Final = re.compile(
-    r"Bus-ID\s+(Status\s+Name\s+Device\s+Type\s+BlkSz\s+Size\s+Blocks|Name\s+UID)", re.IGNORECASE
-)
+HEADING: Final = regex(r"Bus-ID\s+(Status\s+Name\s+Device\s+Type\s+BlkSz\s+Size\s+Blocks|Name\s+UID)", re.IGNORECASE)
 _ID: Final = r"(?:[0-9a-f]{1,2}\.[0-9a-f]\.)?[0-9a-f]{4}"
-DEVICE: Final = re.compile(
+DEVICE: Final = regex(
     rf"(?P<bus_id>{_ID})\s+(?P<status>[\w/-]+(?:\(\w+\))?)\s+(?P<name>dasd\w+)\s+\d+:\d+\s+"
     r"(?P<type>[A-Z]+)(?: \(ESE\))?\s*(?P<block_size>\d+)?\s*(?:(?P<size>\d+)MB)?\s*(?P<blocks>\d+)?\s*$"
 )
-UNIQUE: Final = re.compile(rf"{_ID}\s+(?P<name>dasd\w+|alias)\s+(?P<unit>[^\s.]+\.[^\s.]+\.[^\s.]+)\.\S+\s*$")
-ALIAS: Final = re.compile(rf"{_ID}\s+alias\b")
-LEFT_OUT: Final = re.compile(rf"=+\s*$|\s*$|{_ID}\s+offline\b")
+UNIQUE: Final = regex(rf"{_ID}\s+(?P<name>dasd\w+|alias)\s+(?P<unit>[^\s.]+\.[^\s.]+\.[^\s.]+)\.\S+\s*$")
+ALIAS: Final = regex(rf"{_ID}\s+alias\b")
+LEFT_OUT: Final = regex(rf"=+\s*$|\s*$|{_ID}\s+offline\b")
 MIB: Final = 1 << 20
 NO_DEVICE: Final = "no DASD"
 

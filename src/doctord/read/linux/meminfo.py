@@ -5,7 +5,6 @@ pages: their number). kB are of 1024 bytes. `page_cache_bytes` is Cached and Buf
 time is that of the file's last change.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Final
@@ -14,10 +13,11 @@ from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line, Report, placed
+from doctord.regex import regex
 
 NAME = "/proc/meminfo"
 RANK = Rank.NAMED
-LINE: Final = re.compile(r"\s*([A-Z]\w*(?:\(\w+\))?):\s+(\d+)(?: (kB))?\s*$")
+LINE: Final = regex(r"\s*([A-Z]\w*(?:\(\w+\))?):\s+(\d+)(?: (kB))?\s*$")
 COLUMNS: Final = {
     "MemTotal": "total_bytes",
     "MemFree": "free_bytes",

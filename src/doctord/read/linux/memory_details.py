@@ -5,7 +5,6 @@ maps of a process; `numastat.numa_miss` and the like, counted since boot, the en
 `buddyinfo.free_bytes`, the entity being node, zone and the size of the free pieces.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Final
@@ -14,15 +13,16 @@ from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line, Report, placed
+from doctord.regex import regex
 
 NAME = "smaps, numastat, /proc/buddyinfo"
 RANK = Rank.NAMED
-MAP: Final = re.compile(r"[0-9a-f]{6,16}-[0-9a-f]{6,16} [r-][w-][x-][ps] ")
-OF_MAP: Final = re.compile(r"([A-Z]\w+):\s+(\d+) kB$")
-WORDS: Final = re.compile(r"(?:VmFlags|THPeligible|ProtectionKey):")
-NODES: Final = re.compile(r"node\d+(?:\s+node\d+)*$")
-OF_NODES: Final = re.compile(r"([a-z]+_[a-z_]+|interleave_hit)\s+(\d+(?:\s+\d+)*)$")
-BUDDY: Final = re.compile(r"Node (\d+), zone\s+(\w+)((?:\s+\d+)+)$")
+MAP: Final = regex(r"[0-9a-f]{6,16}-[0-9a-f]{6,16} [r-][w-][x-][ps] ")
+OF_MAP: Final = regex(r"([A-Z]\w+):\s+(\d+) kB$")
+WORDS: Final = regex(r"(?:VmFlags|THPeligible|ProtectionKey):")
+NODES: Final = regex(r"node\d+(?:\s+node\d+)*$")
+OF_NODES: Final = regex(r"([a-z]+_[a-z_]+|interleave_hit)\s+(\d+(?:\s+\d+)*)$")
+BUDDY: Final = regex(r"Node (\d+), zone\s+(\w+)((?:\s+\d+)+)$")
 PAGE_BYTES: Final = 4096
 NOT_SUMMED: Final = ("Size", "KernelPageSize", "MMUPageSize")  # of address space, and of a page
 NO_LINE: Final = "no line of smaps, numastat or buddyinfo"

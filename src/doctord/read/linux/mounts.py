@@ -15,6 +15,7 @@ from doctord.dataset.tables import FROM_FILE
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "mounts (/proc/mounts, mount, /etc/fstab)"
 RANK = Rank.SHAPE
@@ -28,9 +29,9 @@ KERNELS: Final = frozenset({
     "fusectl", "hugetlbfs", "mqueue", "none", "nsfs", "proc", "pstore", "ramfs", "rpc_pipefs", "securityfs",
     "selinuxfs", "squashfs", "swap", "sysfs", "tracefs",
 })  # fmt: skip
-TABLE: Final = re.compile(r"(\S+)\s+(/\S*|none|swap)\s+(\S+)\s+(\S+)(?:\s+(\d+))?(?:\s+(\d+))?\s*$")
-PRINTED: Final = re.compile(r"(\S+) on (/.*) type (\S+) \(([^)]*)\)$")
-ESCAPED: Final = re.compile(r"\\(040|011|012|134)")
+TABLE: Final = regex(r"(\S+)\s+(/\S*|none|swap)\s+(\S+)\s+(\S+)(?:\s+(\d+))?(?:\s+(\d+))?\s*$")
+PRINTED: Final = regex(r"(\S+) on (/.*) type (\S+) \(([^)]*)\)$")
+ESCAPED: Final = regex(r"\\(040|011|012|134)")
 # Options of which the kernel shows others, or none, in /proc/mounts.
 ONLY_WISHED: Final = frozenset({"defaults", "auto", "noauto", "user", "nofail", "_netdev"})
 

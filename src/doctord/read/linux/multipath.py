@@ -15,18 +15,19 @@ from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.linux.settings import Setting, setting_rows
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "multipath.conf"
 RANK = Rank.NAMED
 SECTIONS: Final = "defaults|blacklist|blacklist_exceptions|multipaths|devices|overrides"
-SNIFFED: Final = re.compile(rf"^[ \t]*(?:{SECTIONS})[ \t]*\{{", re.MULTILINE)
-KNOWN: Final = re.compile(
+SNIFFED: Final = regex(rf"^[ \t]*(?:{SECTIONS})[ \t]*\{{", re.MULTILINE)
+KNOWN: Final = regex(
     r"^[ \t]*(?:user_friendly_names|find_multipaths|path_grouping_policy|path_checker|path_selector|rr_min_io(?:_rq)?"
     r"|rr_weight|no_path_retry|failback|polling_interval|devnode|wwid|product|alias)\b",
     re.MULTILINE,
 )
-OPENS: Final = re.compile(r"(\w+)\s*\{$")
-VALUE: Final = re.compile(r'(\w+)\s+(?:"([^"]*)"|(\S.*))$')
+OPENS: Final = regex(r"(\w+)\s*\{$")
+VALUE: Final = regex(r'(\w+)\s+(?:"([^"]*)"|(\S.*))$')
 REPEATED: Final = frozenset({"devnode", "wwid", "property", "protocol"})
 NAMED_BY: Final = (("vendor", "product"), ("alias",), ("wwid",))
 

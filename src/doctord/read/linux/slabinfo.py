@@ -1,6 +1,5 @@
 """/proc/slabinfo: what the kernel's caches hold. `statistic`, component `kernel`: `slabinfo.active_bytes` by cache."""
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Final
@@ -9,10 +8,11 @@ from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line, Report, placed
+from doctord.regex import regex
 
 NAME = "/proc/slabinfo"
 RANK = Rank.NAMED
-CACHE: Final = re.compile(r"(\S+)\s+(\d+)\s+\d+\s+(\d+)\s+\d+\s+\d+ : tunables")
+CACHE: Final = regex(r"(\S+)\s+(\d+)\s+\d+\s+(\d+)\s+\d+\s+\d+ : tunables")
 
 
 def sniff(head: str) -> bool:

@@ -4,7 +4,6 @@ It yields `setting`, component `kernel`, under the kernel's own names; several v
 stand with single blanks. What differs for each boot, interface or CPU is kept as it is.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,12 +11,13 @@ from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.linux.settings import Setting, setting_rows
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "sysctl"
 RANK = Rank.SHAPE
-LINE: Final = re.compile(r"-?\s*((?:abi|crypto|debug|dev|fs|kernel|net|sunrpc|user|vm)[./][\w./@:-]+?)\s*=\s*(.*)$")
+LINE: Final = regex(r"-?\s*((?:abi|crypto|debug|dev|fs|kernel|net|sunrpc|user|vm)[./][\w./@:-]+?)\s*=\s*(.*)$")
 COMMENT: Final = ("#", ";")
-DENIED: Final = re.compile(r"sysctl: (?:permission denied|reading key|error|cannot stat|unable)")
+DENIED: Final = regex(r"sysctl: (?:permission denied|reading key|error|cannot stat|unable)")
 ENOUGH: Final = 2
 
 

@@ -5,7 +5,6 @@ is that of its folder, `mariadb.service.d`). Keys that may come several times (E
 as is everything that may hold a secret.
 """
 
-import re
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
@@ -14,12 +13,13 @@ from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.linux.settings import Setting, setting_rows
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "systemd unit"
 RANK = Rank.SHAPE
-SECTION: Final = re.compile(r"\[(Unit|Service|Install|Socket|Mount|Slice|Timer|Scope)\]\s*$")
-LINE: Final = re.compile(r"([A-Z][A-Za-z]+)\s*=\s*(.*?)\s*$")
-KEPT: Final = re.compile(
+SECTION: Final = regex(r"\[(Unit|Service|Install|Socket|Mount|Slice|Timer|Scope)\]\s*$")
+LINE: Final = regex(r"([A-Z][A-Za-z]+)\s*=\s*(.*?)\s*$")
+KEPT: Final = regex(
     r"Limit\w+|Memory\w+|CPU\w+|IO\w+|Tasks\w+|Nice|OOM\w+|Timeout\w+|Restart\w*|KillMode|User|Group|Type|PrivateTmp"
     r"|Slice|NUMA\w+|WatchdogSec|StartLimit\w+"
 )

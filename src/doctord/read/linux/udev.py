@@ -4,7 +4,6 @@ It yields `setting`, component `udev`, named `DEVICES.ATTRIBUTE` (`sd[a-z].sched
 DEVICES is the rule's pattern of the kernel's name, and `*` where it has none. Rules about anything else are left out.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,14 +11,15 @@ from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.linux.settings import Setting, setting_rows
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "udev rules"
 RANK = Rank.SHAPE
-RULE: Final = re.compile(
+RULE: Final = regex(
     r'^\s*(?:ACTION|KERNEL|SUBSYSTEM|ATTR|ENV|DRIVERS?|KERNELS|SUBSYSTEMS|ATTRS|TAG|IMPORT|LABEL)\b.*[=!+:]=?\s*"'
 )
-KERNEL: Final = re.compile(r'\bKERNEL\s*==\s*"([^"]*)"')
-SET: Final = re.compile(r'\bATTR\{(?:bdi/|queue/|device/)([^}]+)\}\s*=\s*"([^"]*)"')
+KERNEL: Final = regex(r'\bKERNEL\s*==\s*"([^"]*)"')
+SET: Final = regex(r'\bATTR\{(?:bdi/|queue/|device/)([^}]+)\}\s*=\s*"([^"]*)"')
 
 
 def sniff(head: str) -> bool:

@@ -18,12 +18,13 @@ from doctord.read.format import Rank
 from doctord.read.loadtest import fio_figures
 from doctord.read.loadtest.fio_times import times_ns
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "fio's JSON"
 RANK = Rank.NAMED
 PERCENTILES_ONLY = "percentiles only: waits between two of them are spread over one bucket; json+ has all bins"
 BINS_LOG2 = 6
-BEGINS = re.compile(r"^[ \t]*\{", re.MULTILINE)
+BEGINS = regex(r"^[ \t]*\{", re.MULTILINE)
 DIRECTIONS = ("read", "write", "trim", "sync")
 
 

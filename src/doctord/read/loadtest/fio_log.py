@@ -19,12 +19,13 @@ from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.single_waits import CLOCK_FROM_1970, Waits
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "fio's latency logs"
 RANK = Rank.NAMED
-LINE = re.compile(r"(\d+), (\d+), ([0-3]), (\d+)((?:, (?:\d+|0x[0-9a-f]+))*)\s*$")
+LINE = regex(r"(\d+), (\d+), ([0-3]), (\d+)((?:, (?:\d+|0x[0-9a-f]+))*)\s*$")
 DIRECTIONS = ("read", "write", "trim", "sync")
-OTHER_LOG = re.compile(r"_(bw|iops)\.")
+OTHER_LOG = regex(r"_(bw|iops)\.")
 NS_US = 1e-3
 MANY_LINES = 1000
 FEW_STEPS = 3

@@ -17,22 +17,21 @@ from doctord.read.format import Rank
 from doctord.read.loadtest.fio_json import batches
 from doctord.read.moments import placed_moment
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "fio's text"
 RANK = Rank.NAMED
-JOB: Final = re.compile(r"(\S.*?): \(groupid=\d+, jobs=\d+\): err=\s*\d+: pid=\d+(?:: (.+?))?\s*$")
-DIRECTION: Final = re.compile(r"\s+(read|write|trim): IOPS=\S+, BW=.*\(([\d.]+)([KMGTP]?i?B)/(\d+)msec\)")
+JOB: Final = regex(r"(\S.*?): \(groupid=\d+, jobs=\d+\): err=\s*\d+: pid=\d+(?:: (.+?))?\s*$")
+DIRECTION: Final = regex(r"\s+(read|write|trim): IOPS=\S+, BW=.*\(([\d.]+)([KMGTP]?i?B)/(\d+)msec\)")
 # fio 2: `  read : io=1024.0MB, bw=34133KB/s, iops=8533, runt= 30720msec`, of which a KB is 1024 bytes.
-DIRECTION_2: Final = re.compile(r"\s+(read|write|trim)\s*: io=([\d.]+)([KMGTP]?i?B), bw=.*runt=\s*(\d+)msec")
-TIMES: Final = re.compile(
-    r"\s+clat \(([num]sec)\): min=\s*([\d.]+[kMG]?), max=\s*([\d.]+[kMG]?), avg=\s*([\d.]+[kMG]?)"
-)
-PERCENTILES: Final = re.compile(r"\s+clat percentiles \(([num]sec)\):")
-PERCENTILE: Final = re.compile(r"([\d.]+)th=\[\s*(\d+)\]")
-ISSUED: Final = re.compile(r"\s+issued rwts: total=(\d+),(\d+),(\d+),")
-ISSUED_2: Final = re.compile(r"\s+issued\s*: total=r=(\d+)/w=(\d+)/d=(\d+)")
-RUN: Final = re.compile(r"fio-\d+\.\d+\S*\s*$")
-DISK: Final = re.compile(r"\s+(\S+): ios=(\d+)/(\d+),.* ticks=(\d+)/(\d+), in_queue=(\d+), util=([\d.]+)%")
+DIRECTION_2: Final = regex(r"\s+(read|write|trim)\s*: io=([\d.]+)([KMGTP]?i?B), bw=.*runt=\s*(\d+)msec")
+TIMES: Final = regex(r"\s+clat \(([num]sec)\): min=\s*([\d.]+[kMG]?), max=\s*([\d.]+[kMG]?), avg=\s*([\d.]+[kMG]?)")
+PERCENTILES: Final = regex(r"\s+clat percentiles \(([num]sec)\):")
+PERCENTILE: Final = regex(r"([\d.]+)th=\[\s*(\d+)\]")
+ISSUED: Final = regex(r"\s+issued rwts: total=(\d+),(\d+),(\d+),")
+ISSUED_2: Final = regex(r"\s+issued\s*: total=r=(\d+)/w=(\d+)/d=(\d+)")
+RUN: Final = regex(r"fio-\d+\.\d+\S*\s*$")
+DISK: Final = regex(r"\s+(\S+): ios=(\d+)/(\d+),.* ticks=(\d+)/(\d+), in_queue=(\d+), util=([\d.]+)%")
 NS: Final = {"nsec": 1.0, "usec": 1e3, "msec": 1e6}
 THOUSANDS: Final = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 BYTES: Final = {"B": 1.0} | {f"{one}{b}": 1024.0**at for at, one in enumerate("KMGTP", 1) for b in ("iB", "B")}

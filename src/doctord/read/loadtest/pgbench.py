@@ -19,19 +19,20 @@ from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.loadtest.sysbench import NOT_THE_SERVER
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "pgbench"
 RANK = Rank.NAMED
-BEGINS: Final = re.compile(r"^(?:pgbench \(\d|transaction type: )", re.MULTILINE)
-CLIENTS: Final = re.compile(r"number of clients: (\d+)")
-DURATION: Final = re.compile(r"duration: (\d+) s")
-PROGRESS: Final = re.compile(r"progress: (?P<s>[\d.]+) s, (?P<tps>[\d.]+) tps, lat (?P<ms>[\d.]+) ms")
+BEGINS: Final = regex(r"^(?:pgbench \(\d|transaction type: )", re.MULTILINE)
+CLIENTS: Final = regex(r"number of clients: (\d+)")
+DURATION: Final = regex(r"duration: (\d+) s")
+PROGRESS: Final = regex(r"progress: (?P<s>[\d.]+) s, (?P<tps>[\d.]+) tps, lat (?P<ms>[\d.]+) ms")
 SUMS: Final = (
-    ("run_latency_avg_ms", re.compile(r"latency average(?: =|:) ([\d.]+) ms"), "ms"),
-    ("run_latency_stddev_ms", re.compile(r"latency stddev(?: =|:) ([\d.]+) ms"), "ms"),
-    ("run_failed", re.compile(r"number of failed transactions: (\d+)"), "transactions"),
+    ("run_latency_avg_ms", regex(r"latency average(?: =|:) ([\d.]+) ms"), "ms"),
+    ("run_latency_stddev_ms", regex(r"latency stddev(?: =|:) ([\d.]+) ms"), "ms"),
+    ("run_failed", regex(r"number of failed transactions: (\d+)"), "transactions"),
 )
-TPS: Final = re.compile(r"tps = ([\d.]+)(?: \((?:without|including|excluding).*)?$")
+TPS: Final = regex(r"tps = ([\d.]+)(?: \((?:without|including|excluding).*)?$")
 
 
 def sniff(head: str) -> bool:

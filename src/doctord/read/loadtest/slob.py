@@ -14,11 +14,12 @@ from doctord.dataset.tables import FROM_FILE
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "slob.conf (SLOB)"
 RANK = Rank.NAMED
 NO_SETTING: Final = "no setting"
-ASSIGNED: Final = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=(.*)$", re.MULTILINE)
+ASSIGNED: Final = regex(r"^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=(.*)$", re.MULTILINE)
 ITS_OWN: Final = frozenset({"UPDATE_PCT", "WORK_LOOP", "WORK_UNIT", "REDO_STRESS", "SHARED_DATA_MODULUS", "SCAN_PCT"})
 
 

@@ -21,31 +21,32 @@ from doctord.dataset.rows import micros, rows
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "sysbench"
 RANK = Rank.NAMED
 NOT_THE_SERVER: Final = "what the client of a load test saw: what the server waited for is not in it"
-TITLE: Final = re.compile(r"^sysbench \d+\.\d+", re.MULTILINE)
-THREADS: Final = re.compile(r"Number of threads: (\d+)")
-REPORT: Final = re.compile(r"\[ *(\d+)s ?\] (?:thds|threads): (\d+),? (.*)$")
+TITLE: Final = regex(r"^sysbench \d+\.\d+", re.MULTILINE)
+THREADS: Final = regex(r"Number of threads: (\d+)")
+REPORT: Final = regex(r"\[ *(\d+)s ?\] (?:thds|threads): (\d+),? (.*)$")
 FIGURES: Final = (
-    ("tps", re.compile(r"\btps: ([\d.]+)"), "per_s", "rate"),
-    ("tps", re.compile(r"\beps: ([\d.]+)"), "per_s", "rate"),
-    ("qps", re.compile(r"\bqps: ([\d.]+)"), "per_s", "rate"),
-    ("errors", re.compile(r"\b(?:err/s|errors): ([\d.]+)"), "per_s", "rate"),
-    ("reconnects", re.compile(r"\b(?:reconn/s|reconnects): ([\d.]+)"), "per_s", "rate"),
+    ("tps", regex(r"\btps: ([\d.]+)"), "per_s", "rate"),
+    ("tps", regex(r"\beps: ([\d.]+)"), "per_s", "rate"),
+    ("qps", regex(r"\bqps: ([\d.]+)"), "per_s", "rate"),
+    ("errors", regex(r"\b(?:err/s|errors): ([\d.]+)"), "per_s", "rate"),
+    ("reconnects", regex(r"\b(?:reconn/s|reconnects): ([\d.]+)"), "per_s", "rate"),
 )
-PERCENTILE: Final = re.compile(r"lat \(ms, ?(\d+)%\): ([\d.]+)|response time: ([\d.]+)ms \((\d+)%\)")
+PERCENTILE: Final = regex(r"lat \(ms, ?(\d+)%\): ([\d.]+)|response time: ([\d.]+)ms \((\d+)%\)")
 SUMS: Final = (
-    ("run_transactions", re.compile(r"\s+transactions: +\d+ +\(([\d.]+) per sec\.\)"), "per_s", "rate"),
-    ("run_queries", re.compile(r"\s+(?:queries|read/write requests): +\d+ +\(([\d.]+) per sec\.\)"), "per_s", "rate"),
-    ("run_events", re.compile(r"\s+events per second: +([\d.]+)"), "per_s", "rate"),
-    ("run_latency_min_ms", re.compile(r"\s+min: +([\d.]+)(?:ms)?$"), "ms", "gauge"),
-    ("run_latency_avg_ms", re.compile(r"\s+avg: +([\d.]+)(?:ms)?$"), "ms", "gauge"),
-    ("run_latency_max_ms", re.compile(r"\s+max: +([\d.]+)(?:ms)?$"), "ms", "gauge"),
+    ("run_transactions", regex(r"\s+transactions: +\d+ +\(([\d.]+) per sec\.\)"), "per_s", "rate"),
+    ("run_queries", regex(r"\s+(?:queries|read/write requests): +\d+ +\(([\d.]+) per sec\.\)"), "per_s", "rate"),
+    ("run_events", regex(r"\s+events per second: +([\d.]+)"), "per_s", "rate"),
+    ("run_latency_min_ms", regex(r"\s+min: +([\d.]+)(?:ms)?$"), "ms", "gauge"),
+    ("run_latency_avg_ms", regex(r"\s+avg: +([\d.]+)(?:ms)?$"), "ms", "gauge"),
+    ("run_latency_max_ms", regex(r"\s+max: +([\d.]+)(?:ms)?$"), "ms", "gauge"),
 )
-RUN_PERCENTILE: Final = re.compile(r"\s+(?:approx\. +)?(\d+)(?:th)? percentile: +([\d.]+)(?:ms)?$")
-TOTAL: Final = re.compile(r"\s+(?:total time|time elapsed): +([\d.]+)s")
+RUN_PERCENTILE: Final = regex(r"\s+(?:approx\. +)?(\d+)(?:th)? percentile: +([\d.]+)(?:ms)?$")
+TOTAL: Final = regex(r"\s+(?:total time|time elapsed): +([\d.]+)s")
 
 
 @dataclass

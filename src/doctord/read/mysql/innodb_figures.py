@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from doctord.regex import regex
+
 
 class Figure(NamedTuple):
     """A figure: its unit, whether it is a mean per second, and whether the global status has it by this name."""
@@ -60,7 +62,7 @@ def _rates(prefix: str, *names: str) -> tuple[str, ...]:
 
 def _shape(text: str) -> re.Pattern[str]:
     """A line's shape. Colons and slashes may be missing: not every page that a status was pasted into keeps them."""
-    return re.compile(re.sub(r"(?<!\()(?<!\(\?)([:/])(?!\?)", r"\1?", text))
+    return regex(re.sub(r"(?<!\()(?<!\(\?)([:/])(?!\?)", r"\1?", text))
 
 
 # In the order in which they count: the first line of a shape is that of all users and of the whole buffer pool.

@@ -7,9 +7,10 @@ from typing import Final
 from doctord._native import Batch
 from doctord.read.mysql.innodb_monitor import ENDS, tables_of
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 HEADING: Final = b" INNODB MONITOR OUTPUT"
-OLD_HEADING: Final = re.compile(rb"\d{6} ")
+OLD_HEADING: Final = regex(rb"\d{6} ")
 LAST: Final = ENDS.encode()
 MOST_BYTES: Final = 2 << 20  # of one output: the server cuts it at 1 MB
 ENOUGH_BYTES: Final = 8 << 20

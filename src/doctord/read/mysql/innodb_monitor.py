@@ -1,6 +1,5 @@
 """The outputs of InnoDB's monitor, section by section; what becomes of them is told at `innodb_status`."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,16 +16,17 @@ from doctord.read.mysql.innodb_figures import FIGURES, Figure, pool_of
 from doctord.read.mysql.innodb_transactions import LOCK_WAIT, deadlock, sessions
 from doctord.read.mysql.thread_state import Statements
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
-BEGINS: Final = re.compile(r"(?P<when>(?:\d{6}|\d{4}-\d\d-\d\d) +\d{1,2}:?\d\d:?\d\d).* INNODB MONITOR OUTPUT\s*$")
+BEGINS: Final = regex(r"(?P<when>(?:\d{6}|\d{4}-\d\d-\d\d) +\d{1,2}:?\d\d:?\d\d).* INNODB MONITOR OUTPUT\s*$")
 ENDS: Final = "END OF INNODB MONITOR OUTPUT"
-PERIOD: Final = re.compile(r"Per second averages calculated from the last (\d+) seconds")
-TITLE: Final = re.compile(r"(?:[A-Z][A-Z/]+)(?: [A-Z/]+)*$")
+PERIOD: Final = regex(r"Per second averages calculated from the last (\d+) seconds")
+TITLE: Final = regex(r"(?:[A-Z][A-Z/]+)(?: [A-Z/]+)*$")
 DEADLOCK: Final = "LATEST DETECTED DEADLOCK"
-RULER: Final = re.compile(r"-+$")
-SEMAPHORE: Final = re.compile(r"--Thread \d+ has waited at .* for ([\d.]+) seconds the semaphore:")
-PREPARED: Final = re.compile(r"---TRANSACTION [^,]*, ?ACTIVE \(PREPARED\)(?: (\d+) sec)?")
-RESERVED: Final = re.compile(r"OS WAIT ARRAY INFO:? reservation count (\d+)")
+RULER: Final = regex(r"-+$")
+SEMAPHORE: Final = regex(r"--Thread \d+ has waited at .* for ([\d.]+) seconds the semaphore:")
+PREPARED: Final = regex(r"---TRANSACTION [^,]*, ?ACTIVE \(PREPARED\)(?: (\d+) sec)?")
+RESERVED: Final = regex(r"OS WAIT ARRAY INFO:? reservation count (\d+)")
 MOST_DIGITS: Final = 20  # of 64 bits
 CUT: Final = "it ends within a status: what it has not is missing"
 NO_MOMENT: Final = "no date at the beginning of a status"

@@ -9,15 +9,16 @@ from doctord.dataset.rows import micros
 from doctord.dataset.scrub import scrub
 from doctord.dataset.tables import CLIENT
 from doctord.read.mysql.thread_state import Statements, client_of, wait_of
+from doctord.regex import regex
 
-MOMENT: Final = re.compile(r"(?:\d{6}|\d{4}-\d\d-\d\d) +\d{1,2}:?\d\d:?\d\d")
-TRANSACTION: Final = re.compile(
+MOMENT: Final = regex(r"(?:\d{6}|\d{4}-\d\d-\d\d) +\d{1,2}:?\d\d:?\d\d")
+TRANSACTION: Final = regex(
     r"---TRANSACTION [^,]*,? ?(?P<state>not started|ACTIVE)(?: \([A-Z ]+\))?(?: (?P<age>\d+) sec)?"
 )
-IN_DEADLOCK: Final = re.compile(r"\*\*\* \((\d+)\) TRANSACTION:")
-THREAD: Final = re.compile(r"(?:MySQL|MariaDB) thread id (?P<sid>\d{1,18}),.*? query id \d+ ?(?P<who>.*)$")
-IP: Final = re.compile(r"[\d.]+$|[\da-fA-F:]*:[\da-fA-F:.]*$")
-WAITED: Final = re.compile(r"-+ TRX HAS BEEN WAITING (\d+) (SEC|us|ns)", re.IGNORECASE)
+IN_DEADLOCK: Final = regex(r"\*\*\* \((\d+)\) TRANSACTION:")
+THREAD: Final = regex(r"(?:MySQL|MariaDB) thread id (?P<sid>\d{1,18}),.*? query id \d+ ?(?P<who>.*)$")
+IP: Final = regex(r"[\d.]+$|[\da-fA-F:]*:[\da-fA-F:.]*$")
+WAITED: Final = regex(r"-+ TRX HAS BEEN WAITING (\d+) (SEC|us|ns)", re.IGNORECASE)
 SECONDS_IN: Final = {"sec": 1.0, "us": 1e-6, "ns": 1e-9}
 LOCK_WAIT: Final = "LOCK WAIT"
 AFTER_STATEMENT: Final = (

@@ -23,15 +23,16 @@ from doctord.read.format import Rank
 from doctord.read.mysql.innodb_in_log import Monitors
 from doctord.read.server_log import summed_up
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "error log of MariaDB or MySQL"
 RANK = Rank.NAMED
 _DAY = r"(?:\d{4}-\d\d-\d\d[ T]|\d{6} )"
-_LINE = re.compile(
+_LINE = regex(
     rf"^{_DAY}[ \d]\d:\d\d:\d\d(?:\S* +(?:\d+ )?\[(?:Note|Warning|ERROR|System)\] | *InnoDB: )",
     re.MULTILINE,
 )
-_PORT = re.compile(r"  port: (\d+)  |Server socket created on IP: '[^']*', port: '(\d+)'")
+_PORT = regex(r"  port: (\d+)  |Server socket created on IP: '[^']*', port: '(\d+)'")
 
 
 def sniff(head: str) -> bool:

@@ -21,11 +21,12 @@ from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.server_log import summed_up
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "slow query log of MariaDB or MySQL"
 RANK = Rank.NAMED
-_QUERY = re.compile(r"^# User@Host: [^\n]*\n(?:#[^\n]*\n)*?# Query_time: [\d.]+", re.MULTILINE)
-_PORT = re.compile(r"^Tcp port: (\d+) ", re.MULTILINE)
+_QUERY = regex(r"^# User@Host: [^\n]*\n(?:#[^\n]*\n)*?# Query_time: [\d.]+", re.MULTILINE)
+_PORT = regex(r"^Tcp port: (\d+) ", re.MULTILINE)
 
 
 def sniff(head: str) -> bool:

@@ -22,18 +22,19 @@ from doctord.errors import UserError
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile, opened
+from doctord.regex import regex
 
 NAME = "option file of MariaDB or MySQL (my.cnf)"
 RANK = Rank.SHAPE
-GROUP: Final = re.compile(r"\s*\[\s*([\w.-]+)\s*\]\s*(?:#.*)?$")
-SERVER: Final = re.compile(r"(mysqld|mariadbd?)(-\d+(\.\d+)*)?|server|client-server|galera|embedded")
-SNIFFED: Final = re.compile(
+GROUP: Final = regex(r"\s*\[\s*([\w.-]+)\s*\]\s*(?:#.*)?$")
+SERVER: Final = regex(r"(mysqld|mariadbd?)(-\d+(\.\d+)*)?|server|client-server|galera|embedded")
+SNIFFED: Final = regex(
     r"^[ \t]*(?:\[[ \t]*(?:mysqld|mariadbd?|mysql|mariadb-client|client|server|client-server|client-mariadb|mysqld_safe"
     r"|mariadbd?-safe|mysqldump|galera|mysqld\d+)(?:[-.\d]*)[ \t]*\]|!include(?:dir)?[ \t]+/)",
     re.MULTILINE,
 )
-INCLUDE: Final = re.compile(r"\s*!(include|includedir)\s+(.*\S)\s*$")
-OPTION: Final = re.compile(r"\s*(?:--)?([A-Za-z][\w.-]*)\s*(?:=\s*(.*))?$")
+INCLUDE: Final = regex(r"\s*!(include|includedir)\s+(.*\S)\s*$")
+OPTION: Final = regex(r"\s*(?:--)?([A-Za-z][\w.-]*)\s*(?:=\s*(.*))?$")
 DEEPEST: Final = 10  # as the server: deeper ones it skips
 HERE: Final = "name the file on its own host, or the folder with all of them"
 

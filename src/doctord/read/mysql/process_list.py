@@ -28,18 +28,19 @@ from doctord.read.format import Rank
 from doctord.read.mysql.thread_state import Statements, client_of, wait_of
 from doctord.read.source import SourceFile
 from doctord.read.tools.times import moment_in
+from doctord.regex import regex
 
 NAME = "SHOW PROCESSLIST of MySQL or MariaDB"
 RANK = Rank.NAMED
 DB: Final = "mysql"
 COLUMNS: Final = ("id", "user", "host", "db", "command", "time", "state")
 LOOKED_AT: Final = 40
-RULE: Final = re.compile(r"\+-[-+]*-\+$")
-FOOTER: Final = re.compile(r"\d+ rows? in set|Empty set|mysql>|MariaDB \[|--------------$|Query OK")
-THREAD_ID: Final = re.compile(r"\d{1,18}")
-RECORD: Final = re.compile(r"\*{3,} (\d+)\. row \*{3,}$")
-CELL: Final = re.compile(r"\s*(\w+): ?(.*)$")
-STAMP: Final = re.compile(r"TS (\d{9,11}(?:\.\d+)?)\b")
+RULE: Final = regex(r"\+-[-+]*-\+$")
+FOOTER: Final = regex(r"\d+ rows? in set|Empty set|mysql>|MariaDB \[|--------------$|Query OK")
+THREAD_ID: Final = regex(r"\d{1,18}")
+RECORD: Final = regex(r"\*{3,} (\d+)\. row \*{3,}$")
+CELL: Final = regex(r"\s*(\w+): ?(.*)$")
+STAMP: Final = regex(r"TS (\d{9,11}(?:\.\d+)?)\b")
 # The columns beside: of MariaDB, Percona Server, and of information_schema.
 KNOWN: Final = (*COLUMNS, "info", "progress", "rows_sent", "rows_examined", "rows_read", "time_ms", "stage",
                 "max_stage", "memory_used", "max_memory_used", "examined_rows", "query_id", "info_binary", "tid",
@@ -47,7 +48,7 @@ KNOWN: Final = (*COLUMNS, "info", "progress", "rows_sent", "rows_examined", "row
 AT_REST: Final = ("sleep", "daemon", "binlog dump", "binlog dump gtid", "connect", "slave_io", "slave_sql",
                   "slave_worker", "delayed insert")  # fmt: skip
 SYSTEM_USERS: Final = ("system user", "event_scheduler")
-OWN_LIST: Final = re.compile(r"\s*show\s+(?:full\s+)?processlist|.*\binformation_schema\.processlist\b", re.I | re.S)
+OWN_LIST: Final = regex(r"\s*show\s+(?:full\s+)?processlist|.*\binformation_schema\.processlist\b", re.I | re.S)
 ONE_SAMPLE: Final = "one list of threads: it is taken to stand for {:g} s (--every tells)"
 NO_THREAD: Final = "not a line of a process list"
 

@@ -22,19 +22,20 @@ from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.moments import moment_of_cell
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "pt-query-digest"
 RANK = Rank.NAMED
 DB: Final = "mysql"
-OVERALL: Final = re.compile(r"^# Overall: \S+ total, \S+ unique", re.MULTILINE)
-RANKED: Final = re.compile(r"# +(?:\d+|MISC) (?:0x)?(?P<id>\w+) +(?P<s>[\d.]+) +[\d.]+% +(?P<calls>\d+) ")
-QUERY: Final = re.compile(r"# (?:Query|Item) \d+: .*\bID (?:0x)?(\w+)")
-FIGURE: Final = re.compile(r"# (Rows sent|Rows affecte|Rows examine|Lock time) +\d+ +([\d.]+)(\w*)")
-RANGE: Final = re.compile(
+OVERALL: Final = regex(r"^# Overall: \S+ total, \S+ unique", re.MULTILINE)
+RANKED: Final = regex(r"# +(?:\d+|MISC) (?:0x)?(?P<id>\w+) +(?P<s>[\d.]+) +[\d.]+% +(?P<calls>\d+) ")
+QUERY: Final = regex(r"# (?:Query|Item) \d+: .*\bID (?:0x)?(\w+)")
+FIGURE: Final = regex(r"# (Rows sent|Rows affecte|Rows examine|Lock time) +\d+ +([\d.]+)(\w*)")
+RANGE: Final = regex(
     r"# Time range: (\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)\S* to (?:(\d{4}-\d\d-\d\d)[T ])?(\d\d:\d\d:\d\d)"
 )
-AT_ONCE: Final = re.compile(r"# Time range: all events occurred at (\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)")
-HOST: Final = re.compile(r"^# Hostname: (\S+)", re.MULTILINE)
+AT_ONCE: Final = regex(r"# Time range: all events occurred at (\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)")
+HOST: Final = regex(r"^# Hostname: (\S+)", re.MULTILINE)
 SCALES: Final = {"": 1.0, "k": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4,
                  "s": 1.0, "ms": 1e-3, "us": 1e-6, "m": 60.0, "h": 3600.0, "d": 86400.0}  # fmt: skip
 STATISTICS: Final = {

@@ -18,18 +18,17 @@ from doctord.dataset.rows import micros, rows
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "SHOW VARIABLES or STATUS of MariaDB or MySQL"
 RANK = Rank.NAMED
-HEADER: Final = re.compile(r"""["']?variable_name["']?(?:\s*\|\s*|\t|,)["']?(?:variable_|global_)?value["']?""", re.I)
-VERTICAL: Final = re.compile(r"\s*(?:variable_name|(?:variable_|global_)?(value)): ?(.*)$", re.IGNORECASE)
-VERTICAL_BEGINS: Final = re.compile(r"\A\*{3,} 1\. row \*{3,}\s+variable_name: ", re.IGNORECASE)
-FIRST_ROW: Final = re.compile(r"\*{3,} 1\. row \*{3,}$")
-LEFT_OUT: Final = re.compile(r"\*{3,} \d+\. row \*{3,}$|\+-[-+]*-\+$|\d+ rows? in set|Empty set")
-BOXED: Final = re.compile(r"\|\s+(\S+)\s+\|\s(.*?)\s*\|$")
-KNOWN: Final = re.compile(
-    r"^(?:Aborted_clients|Threads_running|Uptime|innodb_buffer_pool_size|version)\t", re.MULTILINE
-)
+HEADER: Final = regex(r"""["']?variable_name["']?(?:\s*\|\s*|\t|,)["']?(?:variable_|global_)?value["']?""", re.I)
+VERTICAL: Final = regex(r"\s*(?:variable_name|(?:variable_|global_)?(value)): ?(.*)$", re.IGNORECASE)
+VERTICAL_BEGINS: Final = regex(r"\A\*{3,} 1\. row \*{3,}\s+variable_name: ", re.IGNORECASE)
+FIRST_ROW: Final = regex(r"\*{3,} 1\. row \*{3,}$")
+LEFT_OUT: Final = regex(r"\*{3,} \d+\. row \*{3,}$|\+-[-+]*-\+$|\d+ rows? in set|Empty set")
+BOXED: Final = regex(r"\|\s+(\S+)\s+\|\s(.*?)\s*\|$")
+KNOWN: Final = regex(r"^(?:Aborted_clients|Threads_running|Uptime|innodb_buffer_pool_size|version)\t", re.MULTILINE)
 OF_STATUS: Final = frozenset({"uptime", "threads_running", "questions", "aborted_clients"})
 NO_ROW: Final = "no variable and its value"
 

@@ -1,17 +1,17 @@
 """What threads of MySQL and MariaDB do: their waits, as far as states tell, and their statements."""
 
-import re
 from typing import Any, Final
 
 from doctord.dataset.scrub import scrub, text_id
 from doctord.dataset.waits.events import find
+from doctord.regex import regex
 
 # Plans are made in milliseconds. Versions to 5.5 show these states also while subqueries run, and a disk that is slow
 # is in them too: from here on a state does not tell what the time goes into.
 PLANNING: Final = ("statistics", "optimizing", "preparing")
 LONG_FOR_A_PLAN_S: Final = 2.0
 RUNNING: Final = "running"
-ADDRESS: Final = re.compile(r"(?P<host>\[?[^\s]*?\]?)(?::\d+)?$")
+ADDRESS: Final = regex(r"(?P<host>\[?[^\s]*?\]?)(?::\d+)?$")
 
 
 def wait_of(state: str, since_s: float | None) -> dict[str, str | None]:

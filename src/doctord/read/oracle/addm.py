@@ -21,34 +21,33 @@ from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.oracle.dates import MOMENT, report_moment
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "ADDM report"
 RANK = Rank.NAMED
-TITLE = re.compile(
+TITLE = regex(
     r"^[^\S\n]*+(?:DETAILED )?ADDM REPORT FOR (?:TASK|DATABASE|ANALYSIS|INSTANCE)\b", re.IGNORECASE | re.MULTILINE
 )
 PERIOD = (
-    re.compile(rf"Time period starts at ({MOMENT})\s+Time period ends at ({MOMENT})"),
-    re.compile(r"Analysis Period: *(\S+) from (\S+) to (\S+)"),
+    regex(rf"Time period starts at ({MOMENT})\s+Time period ends at ({MOMENT})"),
+    regex(r"Analysis Period: *(\S+) from (\S+) to (\S+)"),
 )
-DATABASE = re.compile(
-    r"Database '(?P<now>[^']+)' with DB ID|Database/Instance Names: *(?P<old>[^/\s]+)/(?P<instance>\S+)"
-)
-INSTANCE = re.compile(r"instance\s+(\S+),\s+numbered\s+\d+\s+and\s+hosted\s+at\s+(\S+?)\.?(?:\s|$)")
-HOST = re.compile(r"Host Name: *(\S+)")
-LOAD = re.compile(r"(?:average number of active sessions was|Average Database Load:) *([\d,]*\.?\d+)")
-DB_TIME = re.compile(r"(?:Total database time was|Database Time:) *([\d,]*\.?\d+) seconds")
-FINDING = re.compile(r"finding (\d+): (.+)", re.IGNORECASE)
-RECOMMENDATION = re.compile(r"recommendation \d+: (.+)", re.IGNORECASE)
-IMPACT = re.compile(
+DATABASE = regex(r"Database '(?P<now>[^']+)' with DB ID|Database/Instance Names: *(?P<old>[^/\s]+)/(?P<instance>\S+)")
+INSTANCE = regex(r"instance\s+(\S+),\s+numbered\s+\d+\s+and\s+hosted\s+at\s+(\S+?)\.?(?:\s|$)")
+HOST = regex(r"Host Name: *(\S+)")
+LOAD = regex(r"(?:average number of active sessions was|Average Database Load:) *([\d,]*\.?\d+)")
+DB_TIME = regex(r"(?:Total database time was|Database Time:) *([\d,]*\.?\d+) seconds")
+FINDING = regex(r"finding (\d+): (.+)", re.IGNORECASE)
+RECOMMENDATION = regex(r"recommendation \d+: (.+)", re.IGNORECASE)
+IMPACT = regex(
     r"(?:Impact|Estimated benefit) is ([\d,]*\.?\d+) active sessions?, ([\d.,]+)% of total activity", re.IGNORECASE
 )
-IMPACT_10G = re.compile(r"([\d.,]+)% (?:impact|benefit) \(([\d,]*\.?\d+) seconds\)")
-PART = re.compile(r"(action|rationale|related object|relevant object)(?:: *(.*))?$", re.IGNORECASE)
-END = re.compile(
+IMPACT_10G = regex(r"([\d.,]+)% (?:impact|benefit) \(([\d,]*\.?\d+) seconds\)")
+PART = regex(r"(action|rationale|related object|relevant object)(?:: *(.*))?$", re.IGNORECASE)
+END = regex(
     r"~{20,}|symptoms that led to|additional information|additional findings|no recommendations are", re.IGNORECASE
 )
-QUOTED = re.compile(r"'[^']*'")
+QUOTED = regex(r"'[^']*'")
 
 
 @dataclass

@@ -24,15 +24,16 @@ from doctord.read.format import Rank
 from doctord.read.oracle.dates import MOMENT, report_moment
 from doctord.read.oracle.wait_classes import NOT_LISTED
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "ASH report"
 RANK = Rank.NAMED
-TITLE = re.compile(r"\bASH Report\s+(?:For|-)\s", re.IGNORECASE)
-MARKUP = re.compile(r"<[^>]*>|&nbsp;|&#160;")
-BEGIN, END = (re.compile(rf"Analysis {which} Time:\s*({MOMENT})") for which in ("Begin", "End"))
-SESSIONS = re.compile(r"Average Active Sessions:\s*([\d,.]+)")
-SAMPLES = re.compile(r"Sample Count:\s*([\d,.]+)")
-SLOT = re.compile(r"(\d\d):(\d\d)(?::(\d\d))?")
+TITLE = regex(r"\bASH Report\s+(?:For|-)\s", re.IGNORECASE)
+MARKUP = regex(r"<[^>]*>|&nbsp;|&#160;")
+BEGIN, END = (regex(rf"Analysis {which} Time:\s*({MOMENT})") for which in ("Begin", "End"))
+SESSIONS = regex(r"Average Active Sessions:\s*([\d,.]+)")
+SAMPLES = regex(r"Sample Count:\s*([\d,.]+)")
+SLOT = regex(r"(\d\d):(\d\d)(?::(\d\d))?")
 CPU = ("CPU", "CPU")
 ON_CPU = "CPU + Wait for CPU"
 REST = {"kind": "foreground", "wait_class": "Other", "event": NOT_LISTED, "wait_kind": None}

@@ -1,17 +1,17 @@
 """Moments as Oracle's reports print them: `23-Apr-14 18:30:40`, `26-JUL-13 01.00.41 PM`, in whatever language."""
 
-import re
 from datetime import UTC, datetime, timedelta
 
 from doctord.dataset.rows import micros
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 MOMENT = r"\d\d?-\w{2,5}\.? ?-\d\d(?:\d\d)?,? +\d\d?[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d+)?(?: ?[AP]M\b)?"
-PARTS = re.compile(r"(\d\d?)-(\w{2,5})\.? ?-(\d{4}|\d\d),? +(\d\d?)[:.](\d\d)(?:[:.](\d\d))?(?:[.,]\d+)?(?: ?([AP]M))?")
-WITHIN = re.compile(MOMENT)
+PARTS = regex(r"(\d\d?)-(\w{2,5})\.? ?-(\d{4}|\d\d),? +(\d\d?)[:.](\d\d)(?:[:.](\d\d))?(?:[.,]\d+)?(?: ?([AP]M))?")
+WITHIN = regex(MOMENT)
 HALF_A_YEAR_US = 184 * 86_400_000_000
-DAY_TIME = re.compile(r"(\d\d?-\w{2,5}\.?) +(\d\d?:\d\d(?::\d\d)?)")
+DAY_TIME = regex(r"(\d\d?-\w{2,5}\.?) +(\d\d?:\d\d(?::\d\d)?)")
 # What the names of months begin with in English, German, French, Italian, Spanish and Portuguese.
 MONTHS: tuple[tuple[str, ...], ...] = (
     ("JAN", "GEN", "ENE"),

@@ -15,19 +15,18 @@ from doctord.dataset.tables import FROM_FILE
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "listener.ora, tnsnames.ora, sqlnet.ora (Oracle)"
 RANK = Rank.NAMED
-BEGINS: Final = re.compile(r"^([A-Za-z][\w.,$# -]*?)\s*=\s*", re.MULTILINE)
-BRACKETS: Final = re.compile(
+BEGINS: Final = regex(r"^([A-Za-z][\w.,$# -]*?)\s*=\s*", re.MULTILINE)
+BRACKETS: Final = regex(
     r"^[A-Za-z][\w.,$# -]*?\s*=\s*\(\s*(?:DESCRIPTION|ADDRESS|SID_LIST|ADDRESS_LIST|DESCRIPTION_LIST)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-OF_SQLNET: Final = re.compile(
-    r"^(?:SQLNET\.\w+|NAMES\.(?:DIRECTORY_PATH|DEFAULT_DOMAIN))\s*=", re.IGNORECASE | re.MULTILINE
-)
-TOKEN: Final = re.compile(r"\(\s*([\w.$#]+)\s*=\s*|([^()]+)|(\))|(\()")
-PASSWORD: Final = re.compile(r"PASSW", re.IGNORECASE)
+OF_SQLNET: Final = regex(r"^(?:SQLNET\.\w+|NAMES\.(?:DIRECTORY_PATH|DEFAULT_DOMAIN))\s*=", re.IGNORECASE | re.MULTILINE)
+TOKEN: Final = regex(r"\(\s*([\w.$#]+)\s*=\s*|([^()]+)|(\))|(\()")
+PASSWORD: Final = regex(r"PASSW", re.IGNORECASE)
 NOT_CLOSED: Final = "a bracket that is not closed"
 DEEPEST: Final = 20
 

@@ -20,23 +20,24 @@ from doctord.errors import UserError
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "Oracle parameter files (init.ora, spfile as text)"
 RANK = Rank.SHAPE
 NOT_A_PARAMETER = "not a parameter"
 NO_END = "a value whose quote or bracket is not closed"
 
-ASSIGNED = re.compile(r"^[ \t]*(?:[\w$#*]+\.)?(\w+)[ \t]*=", re.MULTILINE)
+ASSIGNED = regex(r"^[ \t]*(?:[\w$#*]+\.)?(\w+)[ \t]*=", re.MULTILINE)
 # Other programs have settings of these names, too; of the others none has two.
 ANYBODYS = frozenset(
     {"compatible", "cpu_count", "event", "instance_name", "serializable", "sessions", "thread", "transactions"}
 )
-OF_ALL = re.compile(r"^\*\.\w+ *=", re.MULTILINE)
-POINTER = re.compile(r"\A\s*spfile\s*=", re.IGNORECASE)
-ASSIGNMENT = re.compile(r"\s*(?:(?P<sid>[\w$#*]+)\.)?(?P<name>\w+)\s*=\s*(?P<value>.*?)\s*$")
-PARTS = re.compile(r"""'(?P<single>[^']*)'|"(?P<double>[^"]*)"|(?P<plain>[^,'"]+)""")
-SIZE = re.compile(r"(\d+)([KMGTPE])", re.IGNORECASE)
-PASSWORD = re.compile(r"(?i)(password\s*=\s*)[^\s,;)]+")
+OF_ALL = regex(r"^\*\.\w+ *=", re.MULTILINE)
+POINTER = regex(r"\A\s*spfile\s*=", re.IGNORECASE)
+ASSIGNMENT = regex(r"\s*(?:(?P<sid>[\w$#*]+)\.)?(?P<name>\w+)\s*=\s*(?P<value>.*?)\s*$")
+PARTS = regex(r"""'(?P<single>[^']*)'|"(?P<double>[^"]*)"|(?P<plain>[^,'"]+)""")
+SIZE = regex(r"(\d+)([KMGTPE])", re.IGNORECASE)
+PASSWORD = regex(r"(?i)(password\s*=\s*)[^\s,;)]+")
 HIDDEN = r"\1(not shown)"
 
 

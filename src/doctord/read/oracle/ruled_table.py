@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 
-RULER = re.compile(r"-+(?: +-+)*\s*$")
-NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?")
+from doctord.regex import regex
+
+RULER = regex(r"-+(?: +-+)*\s*$")
+NUMBER = regex(r"[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?")
 
 Line = tuple[int, str]
 Row = dict[str, str | None]

@@ -18,14 +18,15 @@ from doctord.read.format import Rank
 from doctord.read.moments import placed_moment
 from doctord.read.oracle.wait_classes import class_of
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "SQL monitor reports (Oracle, text)"
 RANK = Rank.NAMED
 DB: Final = "oracle"
-TITLE: Final = re.compile(r"^[^\S\n]*+SQL Monitoring Report[^\S\n]*+$", re.MULTILINE)
-INFORMATION: Final = re.compile(r"^\s*([A-Z][\w ()/#]*?)\s*:\s+(\S.*?)\s*$")
-MOMENT: Final = re.compile(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d)")
-NUMBER: Final = re.compile(r"([\d.]+)\s*([KMGT]?)B?$")
+TITLE: Final = regex(r"^[^\S\n]*+SQL Monitoring Report[^\S\n]*+$", re.MULTILINE)
+INFORMATION: Final = regex(r"^\s*([A-Z][\w ()/#]*?)\s*:\s+(\S.*?)\s*$")
+MOMENT: Final = regex(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d)")
+NUMBER: Final = regex(r"([\d.]+)\s*([KMGT]?)B?$")
 SCALES: Final = {"": 1.0, "K": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4}
 THOUSANDS: Final = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 # Global Stats heads its times by the first word of a class.
@@ -33,8 +34,8 @@ CLASSES: Final = {
     "io": "User I/O", "application": "Application", "concurrency": "Concurrency", "cluster": "Cluster",
     "other": "Other",
 }  # fmt: skip
-WAITED: Final = re.compile(r"([A-Za-z/]+) waits?\(s\)")
-DETAIL: Final = re.compile(r"([A-Za-z].*?) \((\d+)\)")
+WAITED: Final = regex(r"([A-Za-z/]+) waits?\(s\)")
+DETAIL: Final = regex(r"([A-Za-z].*?) \((\d+)\)")
 ON_CPU: Final = "Cpu"
 NOT_TOLD: Final = "(which events, is not told)"
 NO_STATS: Final = "a report without Global Stats"

@@ -27,24 +27,23 @@ from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.oracle.dates import month_named
 from doctord.read.oracle.wait_classes import class_of
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "tkprof (Oracle)"
 RANK = Rank.NAMED
 
-CALLS: Final = re.compile(
-    r"^[^\S\n]*+call\s+count\s+cpu\s+elapsed\s+disk\s+query\s+current\s+rows[^\S\n]*+$", re.MULTILINE
-)
-CALL: Final = re.compile(r"\s*(Parse|Execute|Fetch)((?:\s+\d+(?:[.,]\d+)?){7})\s*$")
-TITLE: Final = re.compile(r"^[^\S\n]*+TKPROF: Release .*$", re.MULTILINE)
-DATE: Final = re.compile(r" on (.*?(\d\d):(\d\d):(\d\d).*)$")
-TRACE: Final = re.compile(r"^Trace file: (?:.*[\\/])?(\w+?)_[a-z]\w{2,3}_\d+", re.MULTILINE)
-RULER: Final = re.compile(r"\s*\*{20,}\s*$")
+CALLS: Final = regex(r"^[^\S\n]*+call\s+count\s+cpu\s+elapsed\s+disk\s+query\s+current\s+rows[^\S\n]*+$", re.MULTILINE)
+CALL: Final = regex(r"\s*(Parse|Execute|Fetch)((?:\s+\d+(?:[.,]\d+)?){7})\s*$")
+TITLE: Final = regex(r"^[^\S\n]*+TKPROF: Release .*$", re.MULTILINE)
+DATE: Final = regex(r" on (.*?(\d\d):(\d\d):(\d\d).*)$")
+TRACE: Final = regex(r"^Trace file: (?:.*[\\/])?(\w+?)_[a-z]\w{2,3}_\d+", re.MULTILINE)
+RULER: Final = regex(r"\s*\*{20,}\s*$")
 OVERALL: Final = "OVERALL TOTALS"
-IDENTITY: Final = re.compile(r"\s*(?:SQL ID ?: ?(\w{13})\s*)?(?:Plan Hash: ?(\d+))?\s*$")
-EVENT: Final = re.compile(r"\s+(\S.*?)\s+(\d+)\s+(\d+[.,]\d\d)\s+(\d+[.,]\d\d)\s*$")
-MISSES: Final = re.compile(r"\s*Misses in library cache during (?:parse|execute): (\d+)")
-ELAPSED: Final = re.compile(r"\s*(\d+)\s+elapsed seconds in trace file")
-FAILED: Final = re.compile(r"\s*Error encountered: (ORA-\d{5})")
+IDENTITY: Final = regex(r"\s*(?:SQL ID ?: ?(\w{13})\s*)?(?:Plan Hash: ?(\d+))?\s*$")
+EVENT: Final = regex(r"\s+(\S.*?)\s+(\d+)\s+(\d+[.,]\d\d)\s+(\d+[.,]\d\d)\s*$")
+MISSES: Final = regex(r"\s*Misses in library cache during (?:parse|execute): (\d+)")
+ELAPSED: Final = regex(r"\s*(\d+)\s+elapsed seconds in trace file")
+FAILED: Final = regex(r"\s*Error encountered: (ORA-\d{5})")
 IDLE: Final = "Idle"
 BETWEEN_CALLS: Final = "SQL*Net"  # while the server waits for the client's next call, which no elapsed time has in it
 NOT_TOLD: Final = "(which events, is not told)"

@@ -1,7 +1,6 @@
 """The files of one configuration of PostgreSQL: what postgresql.conf includes, and postgresql.auto.conf after it."""
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,11 +10,12 @@ from typing import Final
 from doctord.errors import UserError
 from doctord.read.postgresql.line import Line, parsed
 from doctord.read.source import SourceFile, opened
+from doctord.regex import regex
 
 MAIN, AUTO, VERSION = "postgresql.conf", "postgresql.auto.conf", "PG_VERSION"
 INCLUDES: Final = ("include", "include_if_exists", "include_dir")
 DEEPEST: Final = 10  # CONF_FILE_MAX_DEPTH of the server
-OF_DEBIAN: Final = re.compile(r"/postgresql/(\d+(?:\.\d+)?)/")
+OF_DEBIAN: Final = regex(r"/postgresql/(\d+(?:\.\d+)?)/")
 
 
 @dataclass(frozen=True, slots=True)

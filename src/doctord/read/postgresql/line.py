@@ -4,12 +4,14 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from doctord.regex import regex
+
 LONGEST: Final = 1 << 16
 NAME: Final = r"[A-Za-z_][\w$]*+(?:\.[A-Za-z_][\w$]*+)?"
-ASSIGNMENT: Final = re.compile(rf"\s*({NAME})(?:\s*=\s*|\s+|(?='))(.*)", re.DOTALL)
-QUOTED: Final = re.compile(r"'((?:[^'\\]|''|\\.)*+)'\s*(?:#.*)?", re.DOTALL)
-BARE: Final = re.compile(r"([^\s'#=]++)\s*(?:#.*)?", re.DOTALL)
-ESCAPE: Final = re.compile(r"''|\\([0-7]{1,3}|.)", re.DOTALL)
+ASSIGNMENT: Final = regex(rf"\s*({NAME})(?:\s*=\s*|\s+|(?='))(.*)", re.DOTALL)
+QUOTED: Final = regex(r"'((?:[^'\\]|''|\\.)*+)'\s*(?:#.*)?", re.DOTALL)
+BARE: Final = regex(r"([^\s'#=]++)\s*(?:#.*)?", re.DOTALL)
+ESCAPE: Final = regex(r"''|\\([0-7]{1,3}|.)", re.DOTALL)
 ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 # The server writes these with capitals, whatever a file has.
 CAPITALS: Final = {"datestyle": "DateStyle", "intervalstyle": "IntervalStyle", "timezone": "TimeZone"}

@@ -41,6 +41,7 @@ from doctord._native import Batch, foreign_severities
 from doctord.read.format import Rank
 from doctord.read.server_log import summed_up
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "PostgreSQL server log"
 RANK = Rank.NAMED
@@ -48,29 +49,29 @@ RANK = Rank.NAMED
 _ENGLISH = ("DEBUG[1-5]?", "LOG", "INFO", "NOTICE", "WARNING", "ERROR", "FATAL", "PANIC")
 _SEVERITY = f"(?:{'|'.join([*_ENGLISH, *foreign_severities()])})"
 _TIME = r"(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\b\d{10}\.\d{3}(?!\d))"
-_STDERR = re.compile(rf"^(?!\t)[^\n]*?{_TIME}[^\n]*?\b{_SEVERITY}:  ", re.MULTILINE)
-_SYSLOG = re.compile(
+_STDERR = regex(rf"^(?!\t)[^\n]*?{_TIME}[^\n]*?\b{_SEVERITY}:  ", re.MULTILINE)
+_SYSLOG = regex(
     rf"^(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d|\d{{4}}-\d\d-\d\dT\S+) (\S+) [^\n\[]*\[\d+\]: (?:\[\d+-\d+\] )?"
     rf"[^\n]*?\b{_SEVERITY}:  ",
     re.MULTILINE,
 )
-_CSV = re.compile(
+_CSV = regex(
     rf"^\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d[^,\n]*,(?:[^\n]*?,)?\w*\.\w+,\d+,[^\n]*?,{_SEVERITY},[0-9A-Z]{{5}},",
     re.MULTILINE,
 )
-_JSON = re.compile(rf'^\{{"(?:timestamp":"\d{{4}}-|level":")[^\n]*?"error_severity":"{_SEVERITY}"', re.MULTILINE)
-_UNTIMED = re.compile(rf"^(?!\t)(?:[^\n]{{0,80}}[\s\]:>|])?(?P<severity>{_SEVERITY}) ?:  \S", re.MULTILINE)
-_PART = re.compile(r"^(?:\t|[^\n]{0,80}\b[^\W\d_]+ ?:  \S)")
+_JSON = regex(rf'^\{{"(?:timestamp":"\d{{4}}-|level":")[^\n]*?"error_severity":"{_SEVERITY}"', re.MULTILINE)
+_UNTIMED = regex(rf"^(?!\t)(?:[^\n]{{0,80}}[\s\]:>|])?(?P<severity>{_SEVERITY}) ?:  \S", re.MULTILINE)
+_PART = regex(r"^(?:\t|[^\n]{0,80}\b[^\W\d_]+ ?:  \S)")
 # What clients print of a server's errors has no message of this severity.
 _OF_SERVERS = ("LOG", *foreign_severities("LOG"))
 _MOST = 0.5
 # What docker compose, docker logs -t and Heroku put before each line, also those that go on from the one above.
-_STAMPED = re.compile(
+_STAMPED = regex(
     rb"^(?=[^\t\n])(?:[\w.-]+ +\| )?"
     rb"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]* ?(?:Z|[+-]\d\d:?\d\d)?(?: [^\t\n:]*:(?: \[[^\]\n]*\])*)? )?(?=\t)",
     re.MULTILINE,
 )
-_PORT = re.compile(r"listening on (?:IPv[46] address [^\n]*?, port (\d+)|Unix socket [^\n]*?\.s\.PGSQL\.(\d+))")
+_PORT = regex(r"listening on (?:IPv[46] address [^\n]*?, port (\d+)|Unix socket [^\n]*?\.s\.PGSQL\.(\d+))")
 
 
 def sniff(head: str) -> bool:

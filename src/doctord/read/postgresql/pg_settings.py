@@ -5,7 +5,6 @@ It yields `setting` (component postgresql) with the server's own source, file an
 is among the settings. Commands, connection strings, and text of extensions are not kept.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import Final
@@ -17,12 +16,13 @@ from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.postgresql.psql_table import ENOUGH, FOOTER, Row, aligned, cells_of, separated, shape_of
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "pg_settings (psql's table, CSV; SHOW ALL)"
 RANK = Rank.NAMED
 
 NEEDED: Final = frozenset({"name", "setting"})
-SETTING: Final = re.compile(r"[A-Za-z_][\w.$]*")
+SETTING: Final = regex(r"[A-Za-z_][\w.$]*")
 PENDING: Final = ("t", "true", "on")
 
 

@@ -29,6 +29,7 @@ from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import SourceFile
 from doctord.read.tools.times import zone_of
 from doctord.read.zones import UNCLEAR
+from doctord.regex import regex
 
 NAME = "PgBouncer's log"
 RANK = Rank.NAMED
@@ -37,16 +38,16 @@ LOOKED_AT: Final = 40
 MINUTE_S: Final = 60.0
 STATS_PERIOD_S: Final = 60.0  # stats_period, unless it is set otherwise
 LEVELS: Final = "FATAL|ERROR|WARNING|LOG|DEBUG|NOISE"
-LINE: Final = re.compile(
+LINE: Final = regex(
     r"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?P<host>\S+) pgbouncer\[\d+\]: )?"
     r"(?P<when>\d{4}-\d\d-\d\d \d\d:\d\d):(?P<second>\d\d)(?:\.(?P<part>\d+))?"
     r"(?: (?P<zone>[A-Z]{1,5}|[+-]\d\d(?::?\d\d)?))?"
     rf" \[?\d+\]? (?P<level>{LEVELS}) (?P<rest>.*)$"
 )
-SOCKET: Final = re.compile(r"(?P<side>[CS])-0x[0-9a-f]+: \S+ (?P<said>.*)$")
-STATS: Final = re.compile(r"[Ss]tats: (?P<figures>.*)$")
-FIGURE: Final = re.compile(r"\s*(?:(?P<before>[a-z ]*[a-z]) )?(?P<value>\d+) (?P<unit>\S+)\s*$")
-CLOSING: Final = re.compile(r"closing because: (?P<reason>.*?)(?: \(age=(?P<age>\d+)s?\))?$")
+SOCKET: Final = regex(r"(?P<side>[CS])-0x[0-9a-f]+: \S+ (?P<said>.*)$")
+STATS: Final = regex(r"[Ss]tats: (?P<figures>.*)$")
+FIGURE: Final = regex(r"\s*(?:(?P<before>[a-z ]*[a-z]) )?(?P<value>\d+) (?P<unit>\S+)\s*$")
+CLOSING: Final = regex(r"closing because: (?P<reason>.*?)(?: \(age=(?P<age>\d+)s?\))?$")
 POOLER: Final = "pooler error: "
 BEGINS: Final = (
     "listening on ",
@@ -61,7 +62,7 @@ BEGINS: Final = (
 )
 RESTARTS: Final = ("process up: ", "got SIGTERM", "got SIGINT", "server shut down")
 LOGGED: Final = ("FATAL", "ERROR", "WARNING")
-VALUES: Final = re.compile(
+VALUES: Final = regex(
     r"""'[^']*'|"[^"]*"|\d+(?:\.\d+)*|(?<=no such user: ).*|(?<=no such database: ).*|(?<=\w=).*|(?<=ser )\S+(?=@)"""
 )
 NO_LINE: Final = "no line of PgBouncer's"

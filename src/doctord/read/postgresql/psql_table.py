@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 DELIMITERS: Final = (",", "|", ";", "\t")
-RULER: Final = re.compile(r"-+(?:\+-+)+")
-FOOTER: Final = re.compile(r"\(\d+ \w+\)")
-RECORD: Final = re.compile(r"-\[ RECORD \d+ \]-*(?:\+-*)?")
+RULER: Final = regex(r"-+(?:\+-+)+")
+FOOTER: Final = regex(r"\(\d+ \w+\)")
+RECORD: Final = regex(r"-\[ RECORD \d+ \]-*(?:\+-*)?")
 ENOUGH: Final = 2  # columns without which it is something else
 
 Row = tuple[int, dict[str, str]]

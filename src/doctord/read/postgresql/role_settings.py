@@ -5,7 +5,6 @@ name` with `*` for all) in the unit of pg_settings. Which server it is of is not
 what is no setting of PostgreSQL's own, are not kept.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import Final
@@ -18,6 +17,7 @@ from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.postgresql.psql_table import FOOTER, Row, aligned, cells_of, separated, shape_of
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = r"PostgreSQL's settings of roles and databases (psql's \drds)"
 RANK = Rank.NAMED
@@ -25,8 +25,8 @@ RANK = Rank.NAMED
 ROLE, DATABASE, SETTINGS = "Role", "Database", "Settings"
 NEEDED: Final = frozenset({ROLE, DATABASE, SETTINGS})
 TITLE: Final = "List of settings"
-ONE: Final = re.compile(r"(?:^|\s)([A-Za-z_][\w.]*)=")
-OPEN: Final = re.compile(r"(?<! )\+$")
+ONE: Final = regex(r"(?:^|\s)([A-Za-z_][\w.]*)=")
+OPEN: Final = regex(r"(?<! )\+$")
 
 
 def sniff(head: str) -> bool:

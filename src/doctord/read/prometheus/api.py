@@ -10,13 +10,10 @@ they were scraped, unless a step is given, or is needed to have at most 720 poin
 
 import base64
 from datetime import UTC, datetime, timedelta
-from http.client import HTTPException
 from math import ceil
 from pathlib import Path
 from typing import Final
-from urllib.error import HTTPError, URLError
 from urllib.parse import SplitResult, parse_qs, unquote, urlencode, urlsplit, urlunsplit
-from urllib.request import Request, urlopen
 
 from doctord.errors import UserError
 
@@ -99,6 +96,10 @@ def _moment(text: str) -> datetime:
 
 
 def _get(address: str, name: str) -> bytes:
+    from http.client import HTTPException  # noqa: PLC0415 - every reader of files imports this module, few ask a server
+    from urllib.error import HTTPError, URLError  # noqa: PLC0415
+    from urllib.request import Request, urlopen  # noqa: PLC0415
+
     parts = urlsplit(address)
     user, _, place = parts.netloc.rpartition("@")
     request = Request(urlunsplit(parts._replace(netloc=place)))  # noqa: S310 - address_in knows the schemes

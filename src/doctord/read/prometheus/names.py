@@ -1,8 +1,9 @@
 """Where the metrics of node_exporter, postgres_exporter and mysqld_exporter belong in the dataset."""
 
-import re
 from dataclasses import dataclass
 from typing import Final
+
+from doctord.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ PG_VIEWS: Final = (
     "pg_long_running_transactions", "pg_database", "pg_locks", "pg_wal",
 )  # fmt: skip
 # Columns of these that are readings; the others rise.
-PG_GAUGES: Final = re.compile(
+PG_GAUGES: Final = regex(
     r"(numbackends|count|lag\w*|active\w*|slot\w*|size\w*|bytes|n_(live|dead)_tup|n_mod_since_analyze|n_ins_since_vacuum"
     r"|oldest\w*|last_\w+|max_tx_duration|stats_reset|segments|connection_limit|\w+_duration_seconds|is_replica"
     r"|heap_blks_(scanned|total|vacuumed)\w*)$"

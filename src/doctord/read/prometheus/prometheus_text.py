@@ -20,17 +20,16 @@ from doctord.read.format import Rank
 from doctord.read.prometheus.names import CLOCK
 from doctord.read.prometheus.scrapes import Sample, Scrapes
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "Prometheus' text format"
 RANK = Rank.SHAPE
-TYPE: Final = re.compile(
-    r"# TYPE ([a-zA-Z_:][\w:]*) (counter|gauge|histogram|summary|untyped|unknown|info|stateset)\s*$"
-)
-LABEL: Final = re.compile(r'([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"')
-SAMPLE: Final = re.compile(
+TYPE: Final = regex(r"# TYPE ([a-zA-Z_:][\w:]*) (counter|gauge|histogram|summary|untyped|unknown|info|stateset)\s*$")
+LABEL: Final = regex(r'([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"')
+SAMPLE: Final = regex(
     r'([a-zA-Z_:][\w:]*)(?:\{((?:\s*[a-zA-Z_]\w*="(?:[^"\\]|\\.)*"\s*,?)*)\s*\})?\s+(\S+)(?:\s+(-?[\d.]+))?\s*$'
 )
-ESCAPED: Final = re.compile(r"\\.")
+ESCAPED: Final = regex(r"\\.")
 ESCAPES: Final = {r"\\": "\\", r"\"": '"', r"\n": "\n"}
 MILLISECONDS_FROM: Final = 1e11  # smaller times are seconds (OpenMetrics)
 NO_RATES: Final = "several scrapes without their times: only the last is used (--every tells what lies between two)"

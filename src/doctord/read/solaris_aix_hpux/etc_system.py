@@ -14,11 +14,12 @@ from doctord.dataset.tables import FROM_FILE
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "/etc/system (Solaris)"
 RANK = Rank.NAMED
-SET: Final = re.compile(r"set\s+((?:\w+:)?\w+)\s*[=|&]\s*(\S+)\s*$")
-OTHER: Final = re.compile(r"(?:forceload|exclude|include|moddir|rootfs|rootdev)\s*:")
+SET: Final = regex(r"set\s+((?:\w+:)?\w+)\s*[=|&]\s*(\S+)\s*$")
+OTHER: Final = regex(r"(?:forceload|exclude|include|moddir|rootfs|rootdev)\s*:")
 NO_SETTING: Final = "no setting"
 
 

@@ -6,7 +6,6 @@ HP-UX writes f_bsize and f_frsize), version of the layout, `minfree`, `maxcontig
 name from the second on (`2.bsize`). Left out: maps, summaries of free pieces, times.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -15,16 +14,17 @@ from doctord.dataset.rows import micros, rows
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "fstyp -v"
 RANK = Rank.NAMED
-TYPE: Final = re.compile(r"(ufs|vxfs|hfs)\s*$")
-MAGIC: Final = re.compile(r"magic\s+[0-9a-f]+\b|version:?\s+\d+\b|f_bsize:?\s+\d+\b")
+TYPE: Final = regex(r"(ufs|vxfs|hfs)\s*$")
+MAGIC: Final = regex(r"magic\s+[0-9a-f]+\b|version:?\s+\d+\b|f_bsize:?\s+\d+\b")
 KEPT: Final = (
     "version", "bsize", "fsize", "frag", "minfree", "maxcontig", "optim", "size", "dsize", "blocks", "free", "logstart",
     "logend", "logversion", "f_bsize", "f_frsize", "f_blocks", "f_bfree", "ninode", "aulen",
 )  # fmt: skip
-PAIR: Final = re.compile(rf"(?<![\w.])({'|'.join(KEPT)})[:\s]\s*([\w.%]+)")
+PAIR: Final = regex(rf"(?<![\w.])({'|'.join(KEPT)})[:\s]\s*([\w.%]+)")
 
 
 def sniff(head: str) -> bool:

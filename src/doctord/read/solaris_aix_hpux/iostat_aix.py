@@ -20,6 +20,7 @@ from doctord.read.tools.headed_tables import HeadedRow, headed_rows, reports_of
 from doctord.read.tools.numbers import Layout, number
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import TIME_OF_DAY, time_in
+from doctord.regex import regex
 
 NAME = "iostat (AIX)"
 RANK = Rank.NAMED
@@ -75,7 +76,7 @@ PARTS = {
 ON_ONE_LINE = [f"{part}.{name}" for part, names in PARTS.items() for name in names]
 COUNTS = {"read": "read.rps", "write": "write.wps"}
 HEADING_OF_ONE_LINE = "Disks: xfers read write queue"
-PART = re.compile(r"(?:\s*+(?P<disk>\S+))?\s++(?P<part>xfer|read|write|queue):\s+(?P<names>[%\w ]+)$")
+PART = regex(r"(?:\s*+(?P<disk>\S+))?\s++(?P<part>xfer|read|write|queue):\s+(?P<names>[%\w ]+)$")
 TITLES = ("System configuration", "%tm", "act", "Disk history since boot")
 
 

@@ -4,7 +4,6 @@ Table: `statistic` (component `solaris`): `kstat.STATISTIC`, the entity being `m
 since the counter began; what is no number is left out. With -T several readings follow each other.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 
@@ -14,14 +13,15 @@ from doctord.read.source import SourceFile
 from doctord.read.tools.headed_tables import NO_FIGURES
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import moment_in
+from doctord.regex import regex
 
 NAME = "kstat"
 RANK = Rank.NAMED
 
-PARSABLE = re.compile(r"([\w,.-]+:\d+:[^\t:]*):(\S[^\t]*)\t(.*)$")
-MODULE = re.compile(r"module:\s+(\S+)\s+instance:\s+(\d+)")
-NAMED = re.compile(r"name:\s+(.*?)\s+class:")
-FIGURE = re.compile(r"\s+([A-Za-z_][\w ,.%/-]*?)\s+(\S+)$")
+PARSABLE = regex(r"([\w,.-]+:\d+:[^\t:]*):(\S[^\t]*)\t(.*)$")
+MODULE = regex(r"module:\s+(\S+)\s+instance:\s+(\d+)")
+NAMED = regex(r"name:\s+(.*?)\s+class:")
+FIGURE = regex(r"\s+([A-Za-z_][\w ,.%/-]*?)\s+(\S+)$")
 # What tells counters of the kernel from other lists of names and numbers, where no module stands above them.
 KNOWN = frozenset({"as_fault", "maj_fault", "hat_fault", "crtime", "snaptime", "pgpgin", "pgin", "anonpgin"})
 

@@ -6,7 +6,6 @@ the first line. The first report covers the time since boot only without an inte
 is kept.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 
@@ -16,6 +15,7 @@ from doctord.read.source import SourceFile
 from doctord.read.tools.headed_tables import HeadedRow, headed_rows, reports_of
 from doctord.read.tools.numbers import Layout, numbered
 from doctord.read.tools.report import Line, Report, placed
+from doctord.regex import regex
 
 NAME = "lparstat"
 RANK = Rank.NAMED
@@ -38,7 +38,7 @@ CPUS = Layout(
     },
 )
 CONFIGURATION = "System configuration:"
-VALUE = re.compile(r"(\w+)=(\S+)")
+VALUE = regex(r"(\w+)=(\S+)")
 
 
 def sniff(head: str) -> bool:

@@ -14,11 +14,12 @@ from doctord.dataset.tables import FROM_FILE
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "lpfc.conf (Solaris)"
 RANK = Rank.NAMED
-ASSIGNED: Final = re.compile(r"([A-Za-z][\w-]*)\s*=\s*(.+?)\s*;?\s*$")
-ITS_OWN: Final = re.compile(r"^[^\S\n]*+(?:lun-queue-depth|tgt-queue-depth|nodev-tmo|linkdown-tmo|fcp-bind-\w+)\s*=",
+ASSIGNED: Final = regex(r"([A-Za-z][\w-]*)\s*=\s*(.+?)\s*;?\s*$")
+ITS_OWN: Final = regex(r"^[^\S\n]*+(?:lun-queue-depth|tgt-queue-depth|nodev-tmo|linkdown-tmo|fcp-bind-\w+)\s*=",
                             re.MULTILINE)  # fmt: skip
 NO_SETTING: Final = "no setting"
 

@@ -10,7 +10,6 @@ Sizes are 1024 bytes to the K, counts 1000. TFL and DFL (faults of text and data
 the row of a process is the sum of its threads that are printed. State and priority are left out.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 
@@ -20,6 +19,7 @@ from doctord.read.source import SourceFile
 from doctord.read.tools.headed_tables import HeadedRow, headed_rows, reports_of
 from doctord.read.tools.numbers import Layout, number
 from doctord.read.tools.report import Line, Report, placed
+from doctord.regex import regex
 
 NAME = "prstat"
 RANK = Rank.NAMED
@@ -49,9 +49,9 @@ THREADS = Layout("solaris", "prstat.lwp", {}, UNITS)
 SUMS = {"ZONEID": "zone", "PROJID": "project", "TASKID": "task", "NPROC": "user", "NLWP": "user"}
 PROCESS_COLUMNS = ("PROCESS/NLWP", "PROCESS/LWPID", "PROCESS/LWPNAME")
 WORDS = frozenset({"PID", "USERNAME", "STATE", "PRI", "NICE", "LGRP", *PROCESS_COLUMNS})
-TOTAL = re.compile(r"Total: (\d+) processes, (\d+) lwps, load averages: ([\d.]+), ([\d.]+), ([\d.]+)")
-HUNDRED_THOUSANDS = re.compile(r"\.(\d+)M$")
-TIME = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)$")
+TOTAL = regex(r"Total: (\d+) processes, (\d+) lwps, load averages: ([\d.]+), ([\d.]+), ([\d.]+)")
+HUNDRED_THOUSANDS = regex(r"\.(\d+)M$")
+TIME = regex(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)$")
 
 
 def sniff(head: str) -> bool:

@@ -4,7 +4,6 @@ Table: `translation`; the last line is the row of all CPUs (cpu, mode and page s
 shares are per cent of the time; the last column, their sum, follows from the others.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 
@@ -14,12 +13,13 @@ from doctord.read.source import SourceFile
 from doctord.read.tools.headed_tables import HeadedRow, headed_rows, reports_of
 from doctord.read.tools.numbers import number
 from doctord.read.tools.report import Line, Report, placed
+from doctord.regex import regex
 
 NAME = "trapstat -t and -T"
 RANK = Rank.NAMED
 
-HEADING = re.compile(r"cpu(?:\s+m(?:\s+size)?)?\s*\|\s*itlb-miss\s+%tim\s+itsb-miss\s+%tim\s*\|\s*dtlb-miss")
-WHERE = re.compile(r"\s*(?:(?P<all>ttl)|(?P<cpu>\d+)(?:\s+(?P<mode>[uk]))?(?:\s+(?P<size>\d+[kmg]))?)\s*$")
+HEADING = regex(r"cpu(?:\s+m(?:\s+size)?)?\s*\|\s*itlb-miss\s+%tim\s+itsb-miss\s+%tim\s*\|\s*dtlb-miss")
+WHERE = regex(r"\s*(?:(?P<all>ttl)|(?P<cpu>\d+)(?:\s+(?P<mode>[uk]))?(?:\s+(?P<size>\d+[kmg]))?)\s*$")
 MODES = {"u": "user", "k": "kernel"}
 COLUMNS = (
     "itlb_misses_per_s", "itlb_pct", "itsb_misses_per_s", "itsb_pct",

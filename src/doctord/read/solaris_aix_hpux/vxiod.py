@@ -5,7 +5,6 @@
 It yields `setting` (component `vxvm`): `vxiod`, the number.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -14,11 +13,12 @@ from doctord.dataset.rows import micros, rows
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "vxiod"
 RANK = Rank.NAMED
 LOOKED_AT: Final = 5
-TOLD: Final = re.compile(r"\s*(\d{1,4}) volume I/O (?:daemons?|threads?) (?:are )?running")
+TOLD: Final = regex(r"\s*(\d{1,4}) volume I/O (?:daemons?|threads?) (?:are )?running")
 NO_NUMBER: Final = "no number of volume I/O daemons"
 
 

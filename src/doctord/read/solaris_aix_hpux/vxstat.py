@@ -17,16 +17,17 @@ from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import moment_in
+from doctord.regex import regex
 
 NAME = "vxstat, vxdmpadm iostat, odmstat"
 RANK = Rank.NAMED
 LOOKED_AT: Final = 20
-TITLES: Final = re.compile(r"\s*OPERATIONS\s+(?:FILE )?(?P<size>BLOCKS|BYTES|KBYTES)\s+AVG TIME ?\(ms\)\s*$")
-NAMES: Final = re.compile(
+TITLES: Final = regex(r"\s*OPERATIONS\s+(?:FILE )?(?P<size>BLOCKS|BYTES|KBYTES)\s+AVG TIME ?\(ms\)\s*$")
+NAMES: Final = regex(
     r"\s*(?:TYP\s+NAME|PATHNAME|DMPNODENAME|CTLR\w*|ENCLOSURE|FILE ?NAME|NAME)\b.*\bN?READS?\b", re.IGNORECASE
 )
-GROUP: Final = re.compile(r"(?:DG|Disk group:?)\s+(\S+)\s*$")
-BANNER: Final = re.compile(r"\s*cpu usage = |\s*$")
+GROUP: Final = regex(r"(?:DG|Disk group:?)\s+(\S+)\s*$")
+BANNER: Final = regex(r"\s*cpu usage = |\s*$")
 FIGURES: Final = 6
 SIZES: Final = {"BLOCKS": 512.0, "BYTES": 1.0, "KBYTES": 1024.0}
 NO_LINE: Final = "no line of volumes, disks, paths or files"

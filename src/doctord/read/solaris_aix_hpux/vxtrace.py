@@ -14,13 +14,14 @@ from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.tools.headed_tables import NO_FIGURES
 from doctord.read.tools.report import Line, Report, placed
+from doctord.regex import regex
 
 NAME = "vxtrace"
 RANK = Rank.NAMED
 
 SECTOR_BYTES, TICK_US = 512, 10_000.0
 COARSE = "its clock ticks every 10 ms: what took less has no time"
-EVENT = re.compile(
+EVENT = regex(
     r"\s*(?P<id>\d+) (?P<what>START|END) (?P<operation>\w+) (?P<object>\w+) (?P<device>\S+)(?: .*?)?"
     r"\bblock (?P<block>\d+) len (?P<length>\d+)(?:.*? time (?P<ticks>\d+))?"
 )

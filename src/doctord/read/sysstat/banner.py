@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from datetime import date
 
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
-LINUX = re.compile(
-    r"Linux \S+\s+\((?P<host>.*?)\)\s+(?P<date>[^_]*?)\s*(?:_(?P<machine>[^\s_]\S*)_\s*)?(?:\(\d+ CPU\).*)?$"
-)
-SYSTEM_V = re.compile(r"(?P<system>SunOS|HP-UX|AIX) (?P<host>\S+)(?P<about>.*?)\s(?P<date>[\d/.-]+)\s*$")
+LINUX = regex(r"Linux \S+\s+\((?P<host>.*?)\)\s+(?P<date>[^_]*?)\s*(?:_(?P<machine>[^\s_]\S*)_\s*)?(?:\(\d+ CPU\).*)?$")
+SYSTEM_V = regex(r"(?P<system>SunOS|HP-UX|AIX) (?P<host>\S+)(?P<about>.*?)\s(?P<date>[\d/.-]+)\s*$")
 COMPONENTS = {"SunOS": "solaris", "HP-UX": "hpux", "AIX": "aix"}
 # What tells a country that writes the day first: decimals with a comma, or another word than `Average:`.
-DAY_FIRST = re.compile(r"\d,\d\d(?=\s|$)|^(?!Average)[^\W\d][\w.-]* ?[:：]\s", re.MULTILINE)  # noqa: RUF001 - Chinese has its own colon
-HALVES = re.compile(r"^\d\d:\d\d:\d\d [AP]M\s", re.MULTILINE)
+DAY_FIRST = regex(r"\d,\d\d(?=\s|$)|^(?!Average)[^\W\d][\w.-]* ?[:：]\s", re.MULTILINE)  # noqa: RUF001 - Chinese has its own colon
+HALVES = regex(r"^\d\d:\d\d:\d\d [AP]M\s", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

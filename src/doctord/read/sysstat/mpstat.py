@@ -7,7 +7,6 @@ User time holds what guests used, as in /proc/stat. Shares are per cent. A text 
 since boot. Averages at the end are left out.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 
@@ -18,6 +17,7 @@ from doctord.read.sysstat.timed_tables import timed_rows
 from doctord.read.tools.headed_tables import HeadedRow, reports_of
 from doctord.read.tools.numbers import Layout, number, numbered
 from doctord.read.tools.report import Line, Report, placed
+from doctord.regex import regex
 
 NAME = "mpstat (Linux)"
 RANK = Rank.NAMED
@@ -38,7 +38,7 @@ PLACES = {
 }
 CPUS = Layout("kernel", "mpstat", PLACES)
 NODES = Layout("kernel", "mpstat", {})
-HEADING = re.compile(r"\d\s+(?:[AP]M\s+)?CPU\s+(?:intr/s$|.*%iowait\s+%irq\s+%soft)")
+HEADING = regex(r"\d\s+(?:[AP]M\s+)?CPU\s+(?:intr/s$|.*%iowait\s+%irq\s+%soft)")
 TOPOLOGY = frozenset({"CPU", "NODE", "CORE", "SOCK"})
 
 

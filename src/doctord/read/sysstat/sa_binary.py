@@ -23,12 +23,11 @@ from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.sysstat.scan import scan
+from doctord.regex import regex
 
 NAME = "sysstat's binary file"
 RANK = Rank.NAMED
-MAGIC = re.compile(
-    "(?:\x96\xd5.\x21|\xd5\x96\x21.)", re.DOTALL
-)  # SYSSTAT_MAGIC 0xd596 and 0x21xx, in either byte order
+MAGIC = regex("(?:\x96\xd5.\x21|\xd5\x96\x21.)", re.DOTALL)  # SYSSTAT_MAGIC 0xd596 and 0x21xx, in either byte order
 FIRST_WITH_VERSION = 0x2170  # the layout of 9.1.6
 PIECE_BYTES = 1 << 20
 INSTALL = "install the package sysstat, or read the output of sadf -j FILE -- -A made elsewhere"

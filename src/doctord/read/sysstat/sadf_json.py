@@ -4,18 +4,18 @@ Tables, names and what is left out are those of sar's text; JSON says the same f
 told otherwise (`"utc": 0`): then the zone is that of `--zone`, or UTC is assumed. Restarts become events.
 """
 
-import re
 from collections.abc import Iterator
 
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.sysstat.scan import scan
+from doctord.regex import regex
 
 NAME = "sadf's JSON"
 RANK = Rank.NAMED
-BEGIN = re.compile(r'\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
-ARCHIVE = re.compile(r'"file-date"|"timestamp"\s*:\s*\{')
+BEGIN = regex(r'\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
+ARCHIVE = regex(r'"file-date"|"timestamp"\s*:\s*\{')
 
 
 def sniff(head: str) -> bool:

@@ -5,7 +5,6 @@ zone; others are local, so that `--zone` tells it or UTC is assumed. `sadf -d -h
 is not read.
 """
 
-import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -15,18 +14,19 @@ from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.sysstat.scan import scan
 from doctord.read.sysstat.vocabulary import VOCABULARY
+from doctord.regex import regex
 
 NAME = "sadf's lines"
 RANK = Rank.NAMED
 TIME = r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: \S+)?|\d{9,10})"
-HEADING = re.compile(r"# hostname;interval;timestamp;")
-SEMICOLONS = re.compile(rf"[^;\s]*;-?\d+;{TIME};")
-TABS = re.compile(rf"[^\t]*\t-?\d+\t{TIME}\t(?:[^\t]+\t[^\t]+\t|LINUX-RESTART|COM )")
+HEADING = regex(r"# hostname;interval;timestamp;")
+SEMICOLONS = regex(rf"[^;\s]*;-?\d+;{TIME};")
+TABS = regex(rf"[^\t]*\t-?\d+\t{TIME}\t(?:[^\t]+\t[^\t]+\t|LINUX-RESTART|COM )")
 
-EVENT = re.compile(r"[^\t]*\t-?\d+\t[^\t]+\t(?:LINUX-RESTART|COM )")
+EVENT = regex(r"[^\t]*\t-?\d+\t[^\t]+\t(?:LINUX-RESTART|COM )")
 FIGURE_FIELDS = 6  # host, interval, time, item, name, value
-CPU = re.compile(r"^cpu(\d+)$")  # a column of interrupts
-NUMBERED = re.compile(r"^(?:fan|temp|in|bat|bus|ttyS)(\d+)$")
+CPU = regex(r"^cpu(\d+)$")  # a column of interrupts
+NUMBERED = regex(r"^(?:fan|temp|in|bat|bus|ttyS)(\d+)$")
 
 
 def sniff(head: str) -> bool:

@@ -15,15 +15,16 @@ from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.sysstat.scan import scan
+from doctord.regex import regex
 
 NAME = "sadf's XML"
 RANK = Rank.NAMED
-BEGIN: Final = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!DOCTYPE sysstat[^>]*>\s*)?<sysstat\b")
-TAG: Final = re.compile(
+BEGIN: Final = regex(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!DOCTYPE sysstat[^>]*>\s*)?<sysstat\b")
+TAG: Final = regex(
     r"<(?P<closes>/?)(?P<name>[\w-]+)(?P<more>(?:\s+[\w:-]+=\"[^\"]*\")*)\s*(?P<alone>/?)>(?P<text>[^<]*)"
 )
-ATTRIBUTE: Final = re.compile(r"([\w:-]+)=\"([^\"]*)\"")
-AROUND: Final = re.compile(r"\s*(?:<\?xml|<!DOCTYPE|\"http|xmlns|xsi:|<sysstat\b|$)")
+ATTRIBUTE: Final = regex(r"([\w:-]+)=\"([^\"]*)\"")
+AROUND: Final = regex(r"\s*(?:<\?xml|<!DOCTYPE|\"http|xmlns|xsi:|<sysstat\b|$)")
 NO_ELEMENT: Final = "no element of sadf's XML"
 ENOUGH_BYTES: Final = 1 << 20
 

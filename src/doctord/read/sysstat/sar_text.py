@@ -28,13 +28,14 @@ from doctord.read.sysstat.activities import free_memory
 from doctord.read.sysstat.banner import parse_banner
 from doctord.read.sysstat.scan import Header, day_number, scan
 from doctord.read.sysstat.vocabulary import VOCABULARY
+from doctord.regex import regex
 
 NAME = "sar's text"
 RANK = Rank.NAMED
-STAMP = re.compile(r"\d\d?(?:[:.時时]|시 )\d\d(?:[:.分]|분 )\d\d[秒초]?(?:\s?[AaPp][Mm])?\s+(?P<rest>\S.*)")
-BANNER = re.compile(r"(?:Linux \S+\s+\(|SunOS |HP-UX |AIX )")
+STAMP = regex(r"\d\d?(?:[:.時时]|시 )\d\d(?:[:.分]|분 )\d\d[秒초]?(?:\s?[AaPp][Mm])?\s+(?P<rest>\S.*)")
+BANNER = regex(r"(?:Linux \S+\s+\(|SunOS |HP-UX |AIX )")
 # Lines of `sar -u` alone, as others keep them in their logs: six shares of all CPUs, which make a hundred.
-OF_ALL_CPUS = re.compile(r"(?P<stamp>\d\d?:\d\d:\d\d(?: [AP]M)?)\s+all(?P<shares>(?:\s+\d+[.,]\d\d){6})\s*$")
+OF_ALL_CPUS = regex(r"(?P<stamp>\d\d?:\d\d:\d\d(?: [AP]M)?)\s+all(?P<shares>(?:\s+\d+[.,]\d\d){6})\s*$")
 HEADING_OF_CPUS = "{}     CPU     %user     %nice   %system   %iowait    %steal     %idle\n"
 LEAST_LINES, WHOLE_PCT, ROUNDED_PCT = 3, 100.0, 0.1
 NO_HEADING = "no heading: six shares of all CPUs that make a hundred are taken to be those of sar -u"

@@ -10,10 +10,11 @@ from doctord.read.tools.banner import banner_of
 from doctord.read.tools.headed_tables import NO_FIGURES, HeadedRow
 from doctord.read.tools.report import Line, Report
 from doctord.read.tools.times import TIME, seconds_of, time_in
+from doctord.regex import regex
 
-TIMED = re.compile(rf"\s*(?:(?P<epoch>\d{{10}})|{TIME})\s+(?P<rest>\S.*)$")
+TIMED = regex(rf"\s*(?:(?P<epoch>\d{{10}})|{TIME})\s+(?P<rest>\S.*)$")
 DAY_S = 86400
-AVERAGE = re.compile(r"[^\s\d]\S* ?:\s")
+AVERAGE = regex(r"[^\s\d]\S* ?:\s")
 
 
 def timed_rows(

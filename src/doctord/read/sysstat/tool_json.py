@@ -16,17 +16,18 @@ from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.sysstat import iostat, mpstat, pidstat
 from doctord.read.tools.report import Line, placed
+from doctord.regex import regex
 
 NAME = "JSON of iostat, mpstat or pidstat"
 RANK = Rank.NAMED
-BEGIN = re.compile(r'\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
+BEGIN = regex(r'\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
 TOOLS = {
-    iostat: re.compile(r'"(?:avg-cpu|disk_device)"'),
-    mpstat: re.compile(r'"(?:cpu-load|node-load|sum-interrupts|individual-interrupts|soft-interrupts)"'),
-    pidstat: re.compile(r'"(?:TGID|PID)"'),
+    iostat: regex(r'"(?:avg-cpu|disk_device)"'),
+    mpstat: regex(r'"(?:cpu-load|node-load|sum-interrupts|individual-interrupts|soft-interrupts)"'),
+    pidstat: regex(r'"(?:TGID|PID)"'),
 }
-ARCHIVE = re.compile(r'"file-date"|"timestamp"\s*:\s*\{')  # sadf's
-STATISTICS = re.compile(r'"statistics"\s*:\s*\[\s*')
+ARCHIVE = regex(r'"file-date"|"timestamp"\s*:\s*\{')  # sadf's
+STATISTICS = regex(r'"statistics"\s*:\s*\[\s*')
 BETWEEN = " \t\r\n,"
 
 # Keys that the text's headings write otherwise.

@@ -40,18 +40,19 @@ from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED, placed_moment
 from doctord.read.source import SourceFile, opened
+from doctord.regex import regex
 
 NAME = "CSV by a mapping (TOML)"
 RANK = Rank.SHAPE
 NO_MOMENT = "no date and time of day"
-SNIFFED = re.compile(r"^\[csv\]\s*(?:#.*)?$", re.MULTILINE)
+SNIFFED = regex(r"^\[csv\]\s*(?:#.*)?$", re.MULTILINE)
 SEPARATORS = ",;\t|"
-FIELD = re.compile(r"\{([^{}]+)\}")
+FIELD = regex(r"\{([^{}]+)\}")
 OF_ROW = {"table", "where", "ago_s", "interval_s"}
 OF_CSV = {"file", "time", "interval_s", "separator", "decimal"}
 OF_FIGURE = {"column", "factor", "strip", "unit"}
 CLOCK = "h:mm:ss"
-CLOCK_TEXT = re.compile(r"(\d+):([0-5]\d):([0-5]\d(?:\.\d+)?)")
+CLOCK_TEXT = regex(r"(\d+):([0-5]\d):([0-5]\d(?:\.\d+)?)")
 HINT = "docs/how-to/read-files.md shows a mapping"
 
 Record = Mapping[str, str]

@@ -22,6 +22,7 @@ from doctord.dataset.rows import columns, micros
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "two columns of dates and figures"
 RANK = Rank.ANY_TABLE
@@ -44,8 +45,8 @@ FIGURE = r"""(?:
     \s*,\s*"?(?P<figure>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)
   | (?:\s*;\s*|\s+)"?(?P<other>[-+]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][-+]?\d+)?)
 )"""
-LINE = re.compile(rf"\s*\"?{DATE}{TIME}\"?{FIGURE}\"?\s*$", re.VERBOSE)
-HEADING = re.compile(r"\s*\"?[A-Za-z][\w %/()-]*\"?\s*[\t;,]\s*\"?(?P<name>[A-Za-z][\w %/().-]*?)\"?\s*$")
+LINE = regex(rf"\s*\"?{DATE}{TIME}\"?{FIGURE}\"?\s*$", re.VERBOSE)
+HEADING = regex(r"\s*\"?[A-Za-z][\w %/()-]*\"?\s*[\t;,]\s*\"?(?P<name>[A-Za-z][\w %/().-]*?)\"?\s*$")
 LEAST_SHARE = 0.8  # of the lines below a heading that hold date and figure
 
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from doctord.regex import regex
 from doctord.units import SECONDS
 
 DAY_S: Final = 86400.0
@@ -22,7 +23,7 @@ OTHER_STATES: Final = ("after",)
 LIMITS: Final = ("target", "threshold", "limit", "goal")
 NOW: Final = ("today", "now", "current")
 _STATES: Final = {"limit": LIMITS, "first": FIRST_STATES, "other": OTHER_STATES}
-AGO: Final = re.compile(r"d(\d+)|(\d+)d")
+AGO: Final = regex(r"d(\d+)|(\d+)d")
 TOOK: Final = ("elapsed", "duration", "took")
 AVERAGE: Final = ("avg", "average", "mean")
 SIZES: Final = {"bytes": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3, "kib": 1024.0, "mib": 1024.0**2,

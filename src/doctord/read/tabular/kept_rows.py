@@ -9,8 +9,9 @@ from doctord.dataset.waits.events import VENDORS, find
 from doctord.read.tabular.kept_headings import Heading, heading, plain
 from doctord.read.tabular.kept_lines import Line, Table
 from doctord.read.tabular.kept_value import Value, value_of
+from doctord.regex import regex
 
-SWITCHES: Final = re.compile(r"log switch(?:es| interval)?")
+SWITCHES: Final = regex(r"log switch(?:es| interval)?")
 SWITCH_STATISTIC: Final = "thread_activity.log switches (derived)"
 # Names of V$SYSSTAT that no other vendor has: one of them says that a table is Oracle's.
 OF_SYSSTAT: Final = frozenset(

@@ -18,7 +18,6 @@ Of a table with two states (`before` and `after`) the first is read: a note says
 file's last change. A cell without a figure was not measured, and is not zero.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -32,10 +31,11 @@ from doctord.read.tabular.kept_headings import heading, plain, subject_of
 from doctord.read.tabular.kept_lines import Table, cells_of, lines_of, separator_of
 from doctord.read.tabular.kept_rows import READERS, column_of_wait
 from doctord.read.tabular.kept_value import value_of
+from doctord.regex import regex
 
 NAME = "tables of figures by name (CSV)"
 RANK = Rank.SHAPE
-NAMED: Final = re.compile(r"\s*\w[\w .%/#()<>=-]{0,39}\s*")
+NAMED: Final = regex(r"\s*\w[\w .%/#()<>=-]{0,39}\s*")
 # A table with these is another format's, or a series in time.
 NOT_OURS: Final = frozenset({"ts", "time", "timestamp", "name", "pid"})
 OTHER_STATE: Final = "of two states the first is read ({}), the other left: {}"

@@ -1,16 +1,16 @@
 """A figure as people write it into a table: with its unit, a bound, or how often."""
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
 from doctord.read.tabular.kept_headings import SIZES, TIMES
+from doctord.regex import regex
 
-FIGURE: Final = re.compile(
+FIGURE: Final = regex(
     r"(?P<bound>[<>]=?)?\s*(?P<value>[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(?P<unit>%|[A-Za-z]+)?"
     r"(?:\s+per\s+(?P<times>\d+)?\s*(?P<time>[a-z]+))?",
 )
-CLOCK: Final = re.compile(r"(\d+):([0-5]\d):([0-5]\d(?:\.\d+)?)")
+CLOCK: Final = regex(r"(\d+):([0-5]\d):([0-5]\d(?:\.\d+)?)")
 LETTERS: Final = {"k": 1024.0, "m": 1024.0**2, "g": 1024.0**3, "t": 1024.0**4}
 NONE_WANTED: Final = ("eliminate", "none", "zero")
 

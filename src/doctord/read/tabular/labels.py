@@ -4,7 +4,6 @@ It yields `event`, kind `label`: subject NAME (null in a line without one), text
 ISO 8601.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,11 +12,12 @@ from doctord.dataset.rows import micros, rows
 from doctord.read.format import Rank
 from doctord.read.moments import placed_moment
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "labels"
 RANK = Rank.SHAPE
 MOMENT: Final = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d)?"
-LINE: Final = re.compile(rf"(?:(\S.*?)\s+)?(start|end|begin|stop)\s+({MOMENT})$")
+LINE: Final = regex(rf"(?:(\S.*?)\s+)?(start|end|begin|stop)\s+({MOMENT})$")
 WORDS: Final = {"begin": "start", "stop": "end"}
 
 

@@ -17,18 +17,19 @@ from doctord.read.moments import ZONE_ASSUMED, placed_moment
 from doctord.read.single_waits import Waits
 from doctord.read.source import SourceFile
 from doctord.read.time_units import unit_us
+from doctord.regex import regex
 
 NAME = "tables of time and latency (CSV)"
 RANK = Rank.ANY_TABLE
 DELIMITERS = (",", ";", "\t", " ")
-LATENCY = re.compile(r"lat|latency|elapsed|duration|response|resp|rt|wait|waited|ela|took|delay|delta", re.IGNORECASE)
-TIME = re.compile(r"time|timestamp|ts|t|date|datetime|moment|epoch|clock|start|end|when", re.IGNORECASE)
-SUBJECT = re.compile(r"event|name|label|operation|op|query|type|subject|method|call|device", re.IGNORECASE)
-SUMS = re.compile(r"waits|timeouts", re.IGNORECASE)
+LATENCY = regex(r"lat|latency|elapsed|duration|response|resp|rt|wait|waited|ela|took|delay|delta", re.IGNORECASE)
+TIME = regex(r"time|timestamp|ts|t|date|datetime|moment|epoch|clock|start|end|when", re.IGNORECASE)
+SUBJECT = regex(r"event|name|label|operation|op|query|type|subject|method|call|device", re.IGNORECASE)
+SUMS = regex(r"waits|timeouts", re.IGNORECASE)
 # `latencyMs`, `elapsed (ms)`, and `TIMEus`, as DTrace's scripts write it.
-WORD = re.compile(r"[A-Z]{2,}(?=[mun]?s\b)|[A-Z]*[a-zµ]+|[A-Z]+")
+WORD = regex(r"[A-Z]{2,}(?=[mun]?s\b)|[A-Z]*[a-zµ]+|[A-Z]+")
 MOST_BLANK_COLUMNS = 3
-NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?$", re.IGNORECASE)
+NUMBER = regex(r"[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?$", re.IGNORECASE)
 # Numbers of this size and above, since 1970, are seconds no more, but milliseconds, microseconds, nanoseconds.
 SIZES_US = ((1e17, 1e-3), (1e14, 1.0), (1e11, 1e3), (0.0, 1e6))
 
@@ -106,7 +107,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
 
 
 def _named(delimiter: str, names: list[str]) -> Layout | None:
-    words = [re.findall(WORD, name) for name in names]
+    words = [WORD.findall(name) for name in names]
     if _column(words, SUMS, ()) is not None:
         return None  # a line is many waits, and not one
     latency = _column(words, LATENCY, ())

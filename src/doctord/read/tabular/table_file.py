@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from doctord._native import Batch
 from doctord.dataset.rows import columns
@@ -57,6 +56,8 @@ def read(source: SourceFile) -> Iterator[Batch]:
 
 def _table(path: Path, source: SourceFile) -> pa.Table:
     if source.head.startswith(PARQUET):
+        import pyarrow.parquet as pq  # noqa: PLC0415 - every format is asked about every file, and few are Parquet
+
         file = pq.ParquetFile(path)
         _believable(file.metadata.num_rows * file.metadata.num_columns, source)
         return file.read()

@@ -4,9 +4,10 @@ They are those of dstat (`total_cpu_usage.usr`, group and column joined by a dot
 Niu, Mozafari: DBSherlock, SIGMOD 2016), whose requests and bytes of disks are divided by 2^20.
 """
 
-import re
 from dataclasses import dataclass, field
 from typing import Final
+
+from doctord.regex import regex
 
 MIB: Final = float(1 << 20)
 TOTAL: Final = "total"  # all devices, all interfaces
@@ -98,7 +99,7 @@ DBSHERLOCK: Final = {
     "osNumberOfMajorPageFaults": (_memory("major_faults_per_s"),),
     "osNumberOfMinorPageFaults": (_memory("minor_faults_per_s"),),
 }
-CORE: Final = re.compile(r"cpu_(usr|sys|idl) \(core #(\d+)\)")
+CORE: Final = regex(r"cpu_(usr|sys|idl) \(core #(\d+)\)")
 CORE_COLUMNS: Final = {"usr": "usr_pct", "sys": "sys_pct", "idl": "idle_pct"}
 # Prefixes of names, and the world that they are of.
 WORLDS: Final = (("mysql", "mysql"), ("dbms", "mysql"), ("os", "kernel"))

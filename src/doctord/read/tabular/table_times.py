@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from doctord.dataset.rows import micros
 from doctord.read.clock import untimed
@@ -46,6 +45,8 @@ def _of_timestamps(column: pa.ChunkedArray, source: SourceFile) -> list[int | No
         if source.zone is None:
             source.note(ZONE_ASSUMED)
         zone = str(source.zone or "UTC")
+        import pyarrow.compute as pc  # noqa: PLC0415 - it builds its functions when imported, 20 ms
+
         naive = column.cast(pa.timestamp("us"), safe=False)
         column = pc.assume_timezone(naive, zone, ambiguous="earliest", nonexistent="earliest")
     return list(column.cast(pa.timestamp("us", "UTC"), safe=False).cast(pa.int64()).to_pylist())

@@ -1,13 +1,12 @@
 """The line with which sysstat's tools begin: kernel, host, date, machine and number of CPUs."""
 
-import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
 
-BANNER = re.compile(
-    r"Linux (?P<kernel>\S+) \((?P<host>[^)]*)\)\s+(?P<date>\S+)(?:\s+_\S+_)?(?:\s+\((?P<cpus>\d+) CPU\))?"
-)
+from doctord.regex import regex
+
+BANNER = regex(r"Linux (?P<kernel>\S+) \((?P<host>[^)]*)\)\s+(?P<date>\S+)(?:\s+_\S+_)?(?:\s+\((?P<cpus>\d+) CPU\))?")
 LAYOUTS = ("%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y", "%d/%m/%Y", "%d/%m/%y", "%d.%m.%Y", "%d.%m.%y")
 
 

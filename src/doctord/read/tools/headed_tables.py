@@ -1,6 +1,5 @@
 """Tables under headings, as most tools print them: what a report is made of, and where the next one begins."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -10,9 +9,10 @@ from doctord.read.source import SourceFile
 from doctord.read.tools.banner import banner_of
 from doctord.read.tools.report import Line, Report
 from doctord.read.tools.times import TIME, moment_in, time_in
+from doctord.regex import regex
 
-RULER = re.compile(r"[-=+|\s]*")
-TIME_ALONE = re.compile(rf"\w{{2,8}}:\s*{TIME}")
+RULER = regex(r"[-=+|\s]*")
+TIME_ALONE = regex(rf"\w{{2,8}}:\s*{TIME}")
 NO_FIGURES = "neither a heading nor figures of this tool"
 
 

@@ -1,13 +1,13 @@
 """Numbers as interactive tools print them, and where the columns of their tables go in the dataset."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from doctord.read.tools.report import Report
+from doctord.regex import regex
 
-NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)?|-?[.,]\d+)([KkMmGgTPE]?)i?B?%?$")
+NUMBER = regex(r"(-?\d+(?:[.,]\d+)?|-?[.,]\d+)([KkMmGgTPE]?)i?B?%?$")
 POWERS = {letter: power for power, letter in enumerate("KMGTPE", 1)}
 NOT_MEASURED = frozenset({"-", "--", "N/A", "n/a", "nan", "-nan"})
 

@@ -7,14 +7,15 @@ from doctord.read.clock import Clock
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import SourceFile
 from doctord.read.tools.banner import day_of
+from doctord.regex import regex
 
 TIME = r"(?P<hour>\d{1,2})[:.](?P<minute>\d\d)[:.](?P<second>\d\d)(?:\s(?P<half>[AP]M)\b)?"
-TIME_OF_DAY = re.compile(TIME)
-DATE_AND_TIME = re.compile(
+TIME_OF_DAY = regex(TIME)
+DATE_AND_TIME = regex(
     rf"(?P<date>\d[\d./-]+\d)[ T]{TIME}(?P<zone>Z|[+-]\d\d:?\d\d)?$"  # iostat -t, vmstat -t
 )
-SECONDS = re.compile(r"\d{9,11}(?:\.\d+)?$")  # -T u
-IN_WORDS = re.compile(
+SECONDS = regex(r"\d{9,11}(?:\.\d+)?$")  # -T u
+IN_WORDS = regex(
     r"[A-Z]\w\w\w*,? (?P<month>[A-Z]\w+)\s+(?P<day>\d{1,2}),?(?: (?P<early_year>\d{4}))?(?: at)?"
     rf" {TIME}(?: (?P<zone>[A-Z]{{2,5}}|[+-]\d\d:?\d\d))?(?: (?P<year>\d{{4}}))?$"  # -T d, date
 )

@@ -16,6 +16,7 @@ from doctord.dataset.rows import rows
 from doctord.read.format import Rank
 from doctord.read.single_waits import CLOCK_FROM_1970, Waits
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "blkparse's text and ftrace's blk tracer"
 RANK = Rank.NAMED
@@ -25,10 +26,10 @@ MOST_HELD = 20_000
 NO_BEGIN = "a completion of what was sent before the trace began"
 
 ACTION = r"(?P<action>[A-Z]{1,2})\s+(?P<rwbs>[A-Z]+)(?:\s+(?P<sector>\d+)(?: \+ (?P<sectors>\d+))?)?(?=\s|$)"
-BLKPARSE = re.compile(rf"\s*(?P<device>\d+,\d+)\s+\d+\s+\d+\s+(?P<seconds>\d+\.\d+)\s+\d+\s+{ACTION}")
-FTRACE = re.compile(rf".*\[\d+\]\s+(?:\S+\s+)?(?P<seconds>\d+\.\d+):\s+(?P<device>\d+,\d+)\s+{ACTION}")
+BLKPARSE = regex(rf"\s*(?P<device>\d+,\d+)\s+\d+\s+\d+\s+(?P<seconds>\d+\.\d+)\s+\d+\s+{ACTION}")
+FTRACE = regex(rf".*\[\d+\]\s+(?:\S+\s+)?(?P<seconds>\d+\.\d+):\s+(?P<device>\d+,\d+)\s+{ACTION}")
 OPERATIONS = {"R": "read", "W": "write", "D": "discard", "N": "other"}
-QUIET = re.compile(r"\s*(?:$|#|CPU\d|Total|Reads |Read |IO unplugs|Throughput|Events|Skips|PC |Writes )")
+QUIET = regex(r"\s*(?:$|#|CPU\d|Total|Reads |Read |IO unplugs|Throughput|Events|Skips|PC |Writes )")
 
 # The device and the first sector; null for a flush, which has none.
 Key = tuple[str, str | None]

@@ -16,17 +16,18 @@ from doctord.read.source import SourceFile
 from doctord.read.time_units import unit_us
 from doctord.read.tracing.columns import EPOCH, NO_MOMENTS
 from doctord.read.tracing.histogram_text import ASSUMED_UNIT, CLOCK
+from doctord.regex import regex
 
 NAME = "counts of calls with their time (syscount, bpftrace)"
 RANK = Rank.ANY_TABLE
 NO_LENGTH = "it does not say how long it counted: it is drawn as one second"
 NO_TIME = "a count without a time: syscount -L prints it"
 
-HEADING = re.compile(r"\s*(?:(SYSCALL)|PID\s+COMM)\s+COUNT(?:\s+TIME \((\w+)\))?\s*$")
-ROW = re.compile(r"\s*(\S.*?)\s+(\d+)(?:\s+(\d+(?:\.\d+)?))?\s*$")
-MAP = re.compile(r"@(\w+)\[(.*)\]: (\d+)\s*$")
+HEADING = regex(r"\s*(?:(SYSCALL)|PID\s+COMM)\s+COUNT(?:\s+TIME \((\w+)\))?\s*$")
+ROW = regex(r"\s*(\S.*?)\s+(\d+)(?:\s+(\d+(?:\.\d+)?))?\s*$")
+MAP = regex(r"@(\w+)\[(.*)\]: (\d+)\s*$")
 COUNTS = {"c", "n", "count", "counts", "calls"}
-TIMES = re.compile(r"(?:t|time|total|sum)?_?([num]?s|[num]?secs?)?$")
+TIMES = regex(r"(?:t|time|total|sum)?_?([num]?s|[num]?secs?)?$")
 
 # Calls and their time in microseconds, by subject; null until it is known.
 Sums = dict[str, tuple[int | None, float | None]]

@@ -1,16 +1,16 @@
 """System-call traces of strace, truss and perf trace; the native crate reads and analyses them."""
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from doctord import _native
 from doctord.dataset.calltrace import Trace
 from doctord.errors import UserError
+from doctord.regex import regex
 
 # strace -ff and truss -o NAME.PID: one file for each process, perhaps compressed since.
-PART = re.compile(r"(?P<stem>.+)\.\d+(?:\.(?:gz|zst|xz))?")
+PART = regex(r"(?P<stem>.+)\.\d+(?:\.(?:gz|zst|xz))?")
 
 
 def read(paths: Sequence[Path], *, stacks: bool = False, watch: Callable[[int], object] | None = None) -> Trace:

@@ -19,27 +19,28 @@ from doctord.read.moments import placed_moment
 from doctord.read.source import SourceFile
 from doctord.read.time_units import unit_us
 from doctord.read.tracing.columns import Buckets, Columns
+from doctord.regex import regex
 
 NAME = "histograms of DTrace, SystemTap, bcc and bpftrace"
 RANK = Rank.SHAPE
 ASSUMED_UNIT = "no unit in it: values are taken for nanoseconds; doctord map --unit says otherwise"
 
-CLOCK = re.compile(r"\[?([01]\d|2[0-3]):([0-5]\d):([0-5]\d)\]?$")
-TICK = re.compile(r"\d+\s+\d+\s+:tick-(\d+)(n|u|m|)(?:s|sec)?$")
+CLOCK = regex(r"\[?([01]\d|2[0-3]):([0-5]\d):([0-5]\d)\]?$")
+TICK = regex(r"\d+\s+\d+\s+:tick-(\d+)(n|u|m|)(?:s|sec)?$")
 TICK_UNITS_S = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
-MAP = re.compile(r"(\w+)(?:\[(.*)\])?$")
-NAMED_KEY = re.compile(r"(\S+) ?= ?(.+)$")
+MAP = regex(r"(\w+)(?:\[(.*)\])?$")
+NAMED_KEY = regex(r"(\S+) ?= ?(.+)$")
 Values = Sequence[tuple[float | None, float | None, int]]
 # What is counted here is no time, where no unit of time stands beside it.
-NO_TIME = re.compile(
+NO_TIME = regex(
     r"(?<![a-z])(bytes?|sizes?|blocks|sectors|pages|priorit(?:y|ies)|prio|lengths?|depths?|packets)(?![a-z])",
     re.IGNORECASE,
 )
-OF_PRIORITIES = re.compile(r"CMD: .*PID: \d+")
-SIZES_BELOW = re.compile(r"PID\s+CMD$")
-HEADINGS_ALONE = re.compile(r"[A-Z]{2,}(?:\s+[A-Z]{2,})+$")
-DTRACE_HEADING = re.compile(r"value\s+-+ Distribution -+ count$")
-TRACED = re.compile(r"Tracing (.+?)(?: latency)?\.\.\.")
+OF_PRIORITIES = regex(r"CMD: .*PID: \d+")
+SIZES_BELOW = regex(r"PID\s+CMD$")
+HEADINGS_ALONE = regex(r"[A-Z]{2,}(?:\s+[A-Z]{2,})+$")
+DTRACE_HEADING = regex(r"value\s+-+ Distribution -+ count$")
+TRACED = regex(r"Tracing (.+?)(?: latency)?\.\.\.")
 
 
 def sniff(head: str) -> bool:

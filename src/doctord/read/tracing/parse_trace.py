@@ -12,10 +12,11 @@ from doctord.dataset.scrub import scrub
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "bcc's traces of Oracle's hard parses"
 RANK = Rank.NAMED
-LINE = re.compile(r"(\d\d):([0-5]\d):([0-5]\d)\s+pid=(\d+) len=\d+ sql=(.*)$", re.MULTILINE)
+LINE = regex(r"(\d\d):([0-5]\d):([0-5]\d)\s+pid=(\d+) len=\d+ sql=(.*)$", re.MULTILINE)
 
 
 def sniff(head: str) -> bool:

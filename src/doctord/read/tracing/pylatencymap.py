@@ -16,6 +16,7 @@ from doctord.dataset.rows import micros, rows
 from doctord.read.format import Rank
 from doctord.read.moments import moment_of
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "PyLatencyMap records"
 RANK = Rank.NAMED
@@ -23,9 +24,9 @@ BEGIN, END = "<begin record>", "<end record>"
 UNITS_US = {"nanosec": 1e-3, "microsec": 1.0, "millisec": 1e3}
 SOURCES = ("oracle", "systemtap", "dtrace")
 # DTrace prints its histograms as they are: value |@@@ count.
-QUANTIZE_ROW = re.compile(r"\s*(\d+)\s*\|[@ ]*\s(\d+)\s*$")
+QUANTIZE_ROW = regex(r"\s*(\d+)\s*\|[@ ]*\s(\d+)\s*$")
 # Lines of a histogram or of the tool that say nothing.
-QUIET = re.compile(r"\s*$|\s*value\s+-+ Distribution|\s*\w+\s*$|\s*(?:value|key)\s*\|-+\s*count\s*$")
+QUIET = regex(r"\s*$|\s*value\s+-+ Distribution|\s*\w+\s*$|\s*(?:value|key)\s*\|-+\s*count\s*$")
 
 
 @dataclass

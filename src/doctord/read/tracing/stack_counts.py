@@ -5,7 +5,6 @@ outermost to the innermost with `;` between them, offsets (`+0x1f`) left out. Ke
 of a process) stand before them. No time is in it: a note says so.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
@@ -15,18 +14,19 @@ from doctord.dataset.rows import micros, rows
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "counts of stacks (bpftrace, DTrace, folded)"
 RANK = Rank.SHAPE
 NO_TIME: Final = "stacks are counted, not timed: a count says how often, and only of a profile how long"
 NO_STACK: Final = "no part of a stack"
-BEGINS: Final = re.compile(r"@\w*\[\s*$")
-ENDS: Final = re.compile(r"\](?:,? ?(\w.*?))?: (\d+)$")
-FRAME: Final = re.compile(r"([\w.$/-]+`)?[\w.$:~<>*&(), @/\[\]-]+\+(?:0x[0-9a-f]+|\d+)$")
-NATIVE: Final = re.compile(r"[\w.$/-]+`[\w.$:~<>*&(), @-]+(?:\+(?:0x[0-9a-f]+|\d+))?$")
-OFFSET: Final = re.compile(r"\+(?:0x[0-9a-f]+|\d+)$")
-COUNT: Final = re.compile(r"\d+$")
-FOLDED: Final = re.compile(r"[^;|\s][^;|]*(?:;[^;|]+)+ (\d+)$")
+BEGINS: Final = regex(r"@\w*\[\s*$")
+ENDS: Final = regex(r"\](?:,? ?(\w.*?))?: (\d+)$")
+FRAME: Final = regex(r"([\w.$/-]+`)?[\w.$:~<>*&(), @/\[\]-]+\+(?:0x[0-9a-f]+|\d+)$")
+NATIVE: Final = regex(r"[\w.$/-]+`[\w.$:~<>*&(), @-]+(?:\+(?:0x[0-9a-f]+|\d+))?$")
+OFFSET: Final = regex(r"\+(?:0x[0-9a-f]+|\d+)$")
+COUNT: Final = regex(r"\d+$")
+FOLDED: Final = regex(r"[^;|\s][^;|]*(?:;[^;|]+)+ (\d+)$")
 LOOKED_AT: Final = 200
 
 

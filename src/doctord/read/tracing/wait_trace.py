@@ -9,10 +9,11 @@ from doctord.read.clock import Clock
 from doctord.read.format import Rank
 from doctord.read.single_waits import Waits
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "bcc's traces of Oracle's waits"
 RANK = Rank.NAMED
-LINE = re.compile(r"(\d\d):([0-5]\d):([0-5]\d)\s+pid=\d+\s+event#? ?=\s*(.+?)\s+wait_time=(\d+)\s*$", re.MULTILINE)
+LINE = regex(r"(\d\d):([0-5]\d):([0-5]\d)\s+pid=\d+\s+event#? ?=\s*(.+?)\s+wait_time=(\d+)\s*$", re.MULTILINE)
 
 
 def sniff(head: str) -> bool:

@@ -5,7 +5,6 @@ is reserved for root is in neither, as in df's own percentage. Of `-i` the share
 are as exact as they are printed.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Final
@@ -15,17 +14,18 @@ from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import moment_in
+from doctord.regex import regex
 
 NAME = "df"
 RANK = Rank.NAMED
-HEADING: Final = re.compile(r"Filesystem\s+(.*?)\s+(?:Mounted on|Mounted)\s*$")
-BLOCKS: Final = re.compile(r"(\d+)([KMG]?)B?-blocks$")
+HEADING: Final = regex(r"Filesystem\s+(.*?)\s+(?:Mounted on|Mounted)\s*$")
+BLOCKS: Final = regex(r"(\d+)([KMG]?)B?-blocks$")
 # What stands in a column, by its heading in small letters.
 COLUMNS: Final = {
     "used": "used", "available": "available", "avail": "available", "free": "available", "inodes": "inodes",
     "iused": "inodes_used", "iuse%": "inodes_pct", "%iused": "inodes_pct", "type": "type",
 }  # fmt: skip
-SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)([KMGTPE]?)i?B?$")
+SIZE: Final = regex(r"(\d+(?:\.\d+)?)([KMGTPE]?)i?B?$")
 SCALES: Final = {letter: 1024.0**power for power, letter in enumerate(["", *"KMGTPE"])}
 NO_FIGURES: Final = "no line of df"
 

@@ -1,23 +1,21 @@
 """The counters in what netstat, nstat and /proc/net/snmp say, line by line; what they are is told at `netstat`."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from doctord.read.figures import number
+from doctord.regex import regex
 
-SECTION: Final = re.compile(r"(\w+):$")
-BYTES: Final = re.compile(r" \(\d+ bytes\)")
-COUNT_FIRST: Final = re.compile(r"\s+(\d+) ([A-Za-z].*)$")
-COUNT_LAST: Final = re.compile(r"\s+([A-Za-z][\w ]*): (\d+)$")
-SOLARIS: Final = re.compile(r"\b(\w++)\s*+=\s*+(\d+)")  # from the beginning of a word: a long one is looked at once
-NSTAT: Final = re.compile(
-    r"(Ip6?|IpExt|Icmp6?|IcmpMsg|TcpExt|Tcp|Udp6?|UdpLite6?|MPTcpExt)([A-Z]\w+)\s+(\d+)\s+[\d.]+$"
-)
-OF_PROC: Final = re.compile(r"(Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|TcpExt|IpExt|MPTcpExt): (.+)$")
-INDENTED: Final = re.compile(r"\s+\S")  # words of a line that holds no figure: Detected reordering, ...
-OF_INTERFACE: Final = re.compile(r"[\w.:@*-]+\s+\d+\s+\S.*\s\d+")
+SECTION: Final = regex(r"(\w+):$")
+BYTES: Final = regex(r" \(\d+ bytes\)")
+COUNT_FIRST: Final = regex(r"\s+(\d+) ([A-Za-z].*)$")
+COUNT_LAST: Final = regex(r"\s+([A-Za-z][\w ]*): (\d+)$")
+SOLARIS: Final = regex(r"\b(\w++)\s*+=\s*+(\d+)")  # from the beginning of a word: a long one is looked at once
+NSTAT: Final = regex(r"(Ip6?|IpExt|Icmp6?|IcmpMsg|TcpExt|Tcp|Udp6?|UdpLite6?|MPTcpExt)([A-Z]\w+)\s+(\d+)\s+[\d.]+$")
+OF_PROC: Final = regex(r"(Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|TcpExt|IpExt|MPTcpExt): (.+)$")
+INDENTED: Final = regex(r"\s+\S")  # words of a line that holds no figure: Detected reordering, ...
+OF_INTERFACE: Final = regex(r"[\w.:@*-]+\s+\d+\s+\S.*\s\d+")
 TITLES: Final = ("#", "Kernel Interface table", "Active", "Proto")
 WITH_ERRORS: Final = {"RX-ERR", "RX-DRP", "RX-OVR", "TX-ERR", "TX-DRP", "TX-OVR", "Ierrs", "Oerrs"}
 WITH_PACKETS: Final = {"RX-OK": "packets_in", "TX-OK": "packets_out", "Ipkts": "packets_in", "Opkts": "packets_out"}

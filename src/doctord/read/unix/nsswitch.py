@@ -4,7 +4,6 @@ It yields `setting` (component `nsswitch`): the database (`hosts`), and its sour
 in brackets (`[NOTFOUND=return]`). `#` begins a comment.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,14 +13,15 @@ from doctord.dataset.tables import FROM_FILE
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "nsswitch.conf"
 RANK = Rank.NAMED
-LINE: Final = re.compile(r"(\w+):\s+(\S.*)$")
+LINE: Final = regex(r"(\w+):\s+(\S.*)$")
 DATABASES: Final = frozenset({"passwd", "group", "shadow", "hosts", "ipnodes", "networks", "services", "protocols",
                               "netgroup", "netmasks", "ethers", "rpc", "aliases", "automount"})  # fmt: skip
 NO_DATABASE: Final = "no database with its sources"
-SOURCES: Final = re.compile(r"\[.*?\]|[\w-]+")
+SOURCES: Final = regex(r"\[.*?\]|[\w-]+")
 
 
 def sniff(head: str) -> bool:

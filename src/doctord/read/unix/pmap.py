@@ -5,7 +5,6 @@ entity is pid, command (never its arguments) and, where -s of Solaris tells it, 
 What a process shares is in each that maps it.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Final
@@ -15,16 +14,17 @@ from doctord.read.figures import number
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line, Report, placed
+from doctord.regex import regex
 
 NAME = "pmap"
 RANK = Rank.NAMED
 LOOKED_AT: Final = 10
 KIB: Final = 1024.0
-PROCESS: Final = re.compile(r"(\d+):\s+(\S+)")
-HEADING: Final = re.compile(r"\s*Address\s+Kbytes\s+RSS\s+(?:Anon\s+Locked|Dirty)\b")
-MAPPING: Final = re.compile(r"\s*[0-9A-Fa-f]{6,16}\s+(?=\d)")
-TOTAL: Final = re.compile(r"\s*total (?:Kb|kB)\b|\s*-+(?: +-+)*\s*$")
-PAGE: Final = re.compile(r"\d+[KMGT]$")
+PROCESS: Final = regex(r"(\d+):\s+(\S+)")
+HEADING: Final = regex(r"\s*Address\s+Kbytes\s+RSS\s+(?:Anon\s+Locked|Dirty)\b")
+MAPPING: Final = regex(r"\s*[0-9A-Fa-f]{6,16}\s+(?=\d)")
+TOTAL: Final = regex(r"\s*total (?:Kb|kB)\b|\s*-+(?: +-+)*\s*$")
+PAGE: Final = regex(r"\d+[KMGT]$")
 FIGURES: Final = {"Kbytes": "mapped", "RSS": "resident", "Anon": "anon", "Locked": "locked", "Dirty": "dirty"}
 NO_MAPPING: Final = "no mapping of a process"
 

@@ -6,7 +6,6 @@ and MiB are as printed; sizes of processes have a letter or are KiB. The first r
 each of its processes the time since it began: it is left out where others follow. Times of day have no date.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date
@@ -19,14 +18,15 @@ from doctord.read.source import SourceFile
 from doctord.read.tools.numbers import number
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import TIME_OF_DAY, time_in
+from doctord.regex import regex
 
 NAME = "top"
 RANK = Rank.NAMED
-FIRST_LINE: Final = re.compile(r"top - \d|load averages?:")
-LOADS: Final = re.compile(r"load averages?:\s*([\d.,]+?),\s+([\d.,]+?),\s+([\d.]+(?:,\d+)?)")
-STATES: Final = re.compile(r"(\d+) (running|sleeping|stopped|zombie|on cpu|idle|blocked)")
-SHARE: Final = re.compile(r"([\d.,]+)\s*%?\s*(us|sy|ni|id|wa|hi|si|st|user|kernel|idle|iowait)\b")
-SIZE: Final = re.compile(
+FIRST_LINE: Final = regex(r"top - \d|load averages?:")
+LOADS: Final = regex(r"load averages?:\s*([\d.,]+?),\s+([\d.,]+?),\s+([\d.]+(?:,\d+)?)")
+STATES: Final = regex(r"(\d+) (running|sleeping|stopped|zombie|on cpu|idle|blocked)")
+SHARE: Final = regex(r"([\d.,]+)\s*%?\s*(us|sy|ni|id|wa|hi|si|st|user|kernel|idle|iowait)\b")
+SIZE: Final = regex(
     r"([\d.]+)([kKMGT]?)\+? (avail Mem|phys mem|free mem|free swap|total swap|total|free|buff/cache|buffers|cached)"
 )
 COLUMNS: Final = {

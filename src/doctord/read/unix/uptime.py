@@ -17,17 +17,18 @@ from doctord.read.source import SourceFile
 from doctord.read.tools.headed_tables import NO_FIGURES
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import moment_in
+from doctord.regex import regex
 
 NAME = "uptime"
 RANK = Rank.SHAPE
 
-UPTIME = re.compile(
+UPTIME = regex(
     r"\s*(?:top - )?(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?\s*(?P<half>[ap]m)?,?\s+up\s+(?P<up>.*?),"
     r"\s+(?:(?P<users>\d+)\s+users?,\s+)?load averages?: (?P<loads>[\d.,]+ +[\d.,]+ +[\d.,]+)\s*$",
     re.IGNORECASE,
 )
-DAYS = re.compile(r"(\d+)\s*day")
-HOURS = re.compile(r"(\d+):(\d\d)|(\d+)\s*hr|(\d+)\s*min")
+DAYS = regex(r"(\d+)\s*day")
+HOURS = regex(r"(\d+):(\d\d)|(\d+)\s*hr|(\d+)\s*min")
 
 
 def sniff(head: str) -> bool:

@@ -6,7 +6,6 @@ Tables: `memory` with the sizes that -s of Linux tells; `statistic` (component `
 Units: KiB where -s prints K, sectors are 512 bytes.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 
@@ -17,11 +16,12 @@ from doctord.read.tools.headed_tables import NO_FIGURES, HeadedRow, headed_rows,
 from doctord.read.tools.numbers import Layout, numbered
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import moment_in
+from doctord.regex import regex
 
 NAME = "vmstat -s, -d, -D, -m"
 RANK = Rank.NAMED
 
-SUM = re.compile(r"\s*(\d+)\s+(?:([KMkm])\s+)?([a-zA-Z(].*?)\s*$")
+SUM = regex(r"\s*(\d+)\s+(?:([KMkm])\s+)?([a-zA-Z(].*?)\s*$")
 SUMS_KNOWN = (
     "cpu context switches",
     "CPU context switches",

@@ -1,6 +1,5 @@
 """An examination of settings on a terminal: how many of each severity, then each with its cost and its change."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -10,12 +9,13 @@ from doctord.diagnose.finding import Evidence
 from doctord.diagnose.words import shortened
 from doctord.lint.engine import Examined
 from doctord.lint.violation import Change, Severity, Violation
+from doctord.regex import regex
 from doctord.report import wording
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.phrases import said, threshold
 from doctord.report.wording import clean
 
-_NAMED = re.compile(r"name = '([^']*)'")
+_NAMED = regex(r"name = '([^']*)'")
 LONGEST = 300  # characters of a title, a cost, a value: a file may hold a megabyte
 
 

@@ -1,12 +1,12 @@
 """A line of a map's cells as a terminal shows it: shades of plain characters, or backgrounds of 256 or all colours."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import expm1, log1p
 from typing import Literal
 
+from doctord.regex import regex
 from doctord.report.map.grid import LOG_STEEPNESS, Scale
 from doctord.report.palettes import BLUE, BLUE_256, RED, RED_256, SHADES, Rgb
 
@@ -14,7 +14,7 @@ Colours = Literal["none", "256", "true"]
 LEVELS = len(SHADES)
 GAP = "/"
 DIGITS = "0123456789"
-RUN = re.compile(r"(.)\1*")
+RUN = regex(r"(.)\1*")
 RESET = "\x1b[0m"
 
 

@@ -7,7 +7,6 @@ up. Every connection is read-only, in autocommit, and shows itself as `doctord` 
 
 import os
 import pwd
-import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -20,9 +19,10 @@ from psycopg.rows import DictRow, dict_row
 from doctord.collect.core.identity import acting_as, can_act_as
 from doctord.collect.core.impatient import Impatient, Silent
 from doctord.errors import UserError
+from doctord.regex import regex
 
 _FORM: Final = "write it as 'host=... port=... user=... dbname=...' or 'postgresql://user@host:port/dbname'"
-_PORTS: Final = re.compile(r"[0-9,]*")
+_PORTS: Final = regex(r"[0-9,]*")
 
 _CLIENT: Final = {
     "application_name": "doctord",

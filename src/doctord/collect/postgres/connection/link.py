@@ -19,6 +19,7 @@ from doctord.collect.core.link import Trouble
 from doctord.collect.core.notices import Notices
 from doctord.collect.postgres.connection.connect import Target, connect
 from doctord.dataset.rows import now_us, rows
+from doctord.regex import regex
 
 _ROLE: Final = "CREATE ROLE doctord LOGIN; GRANT pg_monitor TO doctord; then set PGUSER=doctord or give --dsn"
 _HBA: Final = "allow the role in pg_hba.conf, before the line that rejects it, and reload: local all doctord peer"
@@ -28,7 +29,7 @@ _TAKEN: Final = "all connections are taken; from version 16 GRANT pg_use_reserve
 # By what a server says before it gives its SQLSTATE to the driver: a refused login comes as text alone. The first one
 # that is in the text counts; the SQLSTATE stands beside.
 _HINTS: Final = tuple(
-    (re.compile(sign), hint)
+    (regex(sign), hint)
     for sign, hint in (
         (r"pg_hba\.conf", _HBA),  # 28000
         (r"Peer authentication failed|Ident authentication failed",  # 28000
@@ -56,10 +57,10 @@ _HINTS: Final = tuple(
 )  # fmt: skip
 # What turns every client away, whatever its name and password: no connection is left (53300), or the server is not open
 # (57P03). Nobody listens at all where there is no socket.
-_REFUSED: Final = re.compile(
+_REFUSED: Final = regex(
     "too many clients|connection slots|starting up|not yet accepting|in recovery mode|shutting down"
 )
-_GONE: Final = re.compile("No such file|Connection refused")
+_GONE: Final = regex("No such file|Connection refused")
 # What a server says to its sessions before it ends them all, as it must where one of its processes crashed.
 _CRASHED: Final = "57P02"
 _OF_A_CRASH: Final = "the server ended it, because another of its processes crashed"
@@ -70,7 +71,7 @@ SELECT /* doctord */ pg_postmaster_start_time() AS server, min(backend_start) AS
 FROM pg_stat_get_activity(NULL) WHERE backend_type IN ('checkpointer', 'background writer', 'walwriter')
 """
 _AT_ONCE: Final = timedelta(seconds=1)
-_VALUE: Final = re.compile(r"^(invalid .*?)[\"'].*")
+_VALUE: Final = regex(r"^(invalid .*?)[\"'].*")
 
 
 class Started(NamedTuple):

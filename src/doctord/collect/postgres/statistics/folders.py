@@ -5,7 +5,6 @@ The host's own sampler looks at file systems on devices. A tablespace, the log o
 """
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,6 +14,7 @@ from doctord.collect.core.mounts import Mount, holding, mounts, without_device
 from doctord.collect.core.rates import EARLY, Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.dataset.rows import now_us, rows
+from doctord.regex import regex
 
 _SETTINGS: Final = """\
 SELECT /* doctord */ current_setting('data_directory') AS data, current_setting('log_directory') AS log,
@@ -27,7 +27,7 @@ SELECT /* doctord */ spcname AS name, pg_tablespace_location(oid) AS folder FROM
 WHERE pg_tablespace_location(oid) LIKE '/%' ORDER BY spcname
 """
 # Where a plain copy puts a file of the WAL: `cp %p /mnt/archive/%f`. What else the command does is not looked at.
-_ARCHIVE: Final = re.compile(r"""["'\s=](/[^\s"'%]*)/%f""")
+_ARCHIVE: Final = regex(r"""["'\s=](/[^\s"'%]*)/%f""")
 _LOOKED_AT_BY_THE_HOST: Final = ("tmpfs", "/dev/shm")  # noqa: S108 - no file is made there
 _WAL: Final = "pg_wal"
 _HINT: Final = "run as root, or as the server's user"

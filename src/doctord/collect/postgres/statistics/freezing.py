@@ -1,7 +1,6 @@
 """Which relations hold the oldest transaction id of a database that grows old, and whose session a temporary one is."""
 
 import os
-import re
 import time
 from itertools import pairwise
 from typing import Any, Final
@@ -14,13 +13,14 @@ from doctord.collect.postgres.statistics.figures import Figures
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import program_name
 from doctord.errors import UserError
+from doctord.regex import regex
 
 COMPONENT: Final = "pg_class"
 XMAX: Final = "pg_current_snapshot.xmax"
 # A healthy server freezes at 200 million transactions (autovacuum_freeze_max_age) and at 400 million multixacts.
 OLD: Final = 500_000_000
 _SINCE_REAL_NUMBERS: Final = 160000
-_TEMPORARY: Final = re.compile(r"^pg_(?:toast_)?temp_(\d+)$")
+_TEMPORARY: Final = regex(r"^pg_(?:toast_)?temp_(\d+)$")
 
 _NOW: Final = "SELECT /* doctord */ pg_snapshot_xmax(pg_current_snapshot())::text::numeric AS xmax"
 _OLD: Final = """\

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-COMMENT: Final = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
+from doctord.regex import regex
+
+COMMENT: Final = regex(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 
 
 class Exclusive(NamedTuple):
@@ -55,7 +57,7 @@ KINDS: Final = (
         "lock the rows that are meant (SELECT ... FOR UPDATE).",
     ),
     Exclusive(
-        re.compile(r"(?s).*\bpg_(?:try_)?advisory_(?:xact_)?lock", re.IGNORECASE),
+        regex(r"(?s).*\bpg_(?:try_)?advisory_(?:xact_)?lock", re.IGNORECASE),
         "Advisory locks: take them for as short as can be, pg_advisory_xact_lock late in the transaction, one key for "
         "each thing and not one for all; pg_try_advisory_xact_lock where another may do the work later.",
     ),

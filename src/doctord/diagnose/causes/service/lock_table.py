@@ -1,6 +1,5 @@
 """The shared lock table: room for so many locks, whoever holds them, set when the server starts."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -12,6 +11,7 @@ from doctord.diagnose.common.failures import Failed, is_over, of_kind, severity_
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured, measured
 from doctord.diagnose.phrase import Words, phrase
+from doctord.regex import regex
 
 OBJECTS, ENTRIES, HELD = "pg_locks.objects", "pg_locks.entries", "pg_locks.held"
 # More fits than the sum, in what shared memory is to spare. Half of it on a server that fails so is a table that fills;
@@ -23,7 +23,7 @@ MOST_TOLD = 3
 SUM: Final = "max_locks_per_transaction for each session, process of the server's own and prepared transaction"
 # Who may hold locks besides the sessions of clients (InitializeMaxBackends in src/backend/utils/init/postinit.c).
 OTHERS: Final = ("max_prepared_transactions", "max_worker_processes", "max_wal_senders")
-HOLDER: Final = re.compile(r"^(?P<type>[\w ]+), (?P<who>session (?P<sid>\d+) \(.*\)|.*)$")
+HOLDER: Final = regex(r"^(?P<type>[\w ]+), (?P<who>session (?P<sid>\d+) \(.*\)|.*)$")
 THE_HOLDERS: Final = NotMeasured(
     "who filled the lock table",
     "at the moments that were looked at it was not full",

@@ -1,6 +1,5 @@
 """Settings in force that have much logged of statements: of the server, of databases and of roles."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -9,6 +8,7 @@ from doctord.dataset.role_settings import Scope
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
+from doctord.regex import regex
 
 # A statement that is quicker than this is logged for its own sake by nobody.
 SMALL_MS: Final = 10.0
@@ -44,7 +44,7 @@ PLAN_MS: Final = "auto_explain.log_min_duration"
 LIBRARIES: Final = ("shared_preload_libraries", "session_preload_libraries", "local_preload_libraries")
 AUDIT: Final = "pgaudit"
 WRITERS: Final = {"auto_explain": "plans", AUDIT: "an audit of each statement"}
-_DURATION: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>us|ms|s|min|h|d)?")
+_DURATION: Final = regex(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>us|ms|s|min|h|d)?")
 MS: Final = {"us": 1e-3, "ms": 1.0, "s": 1e3, "min": 6e4, "h": 3.6e6, "d": 8.64e7}
 
 

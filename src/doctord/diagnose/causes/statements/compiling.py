@@ -12,6 +12,7 @@ from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
 JIT_FUNCTIONS = "pg_stat_statements.jit_functions"
 JIT_TIMES = (
@@ -40,7 +41,7 @@ JIT_TIME = NotMeasured(
     "CREATE EXTENSION pg_stat_statements, or ALTER EXTENSION pg_stat_statements UPDATE; explain (analyze) shows it too",
 )
 TRACK_PLANNING = "track_planning"
-PLANNED = re.compile(r"\s*(select|with|insert|update|delete|merge|values)\b", re.IGNORECASE)
+PLANNED = regex(r"\s*(select|with|insert|update|delete|merge|values)\b", re.IGNORECASE)
 PLAN_TIMES = NotMeasured(
     "how long statements are planned for",
     "track_planning of pg_stat_statements is off",

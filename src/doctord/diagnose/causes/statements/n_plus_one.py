@@ -12,12 +12,11 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
-SELECT: Final = re.compile(r"^\s*select\b.*\bwhere\b", re.IGNORECASE | re.DOTALL)
+SELECT: Final = regex(r"^\s*select\b.*\bwhere\b", re.IGNORECASE | re.DOTALL)
 # What begins or ends a transaction, or writes a row: where it goes with each look-up, they are a transaction's own.
-OF_ITS_OWN: Final = re.compile(
-    r"^\s*(begin|start\s+transaction|commit|end|insert|update|delete|merge)\b", re.IGNORECASE
-)
+OF_ITS_OWN: Final = regex(r"^\s*(begin|start\s+transaction|commit|end|insert|update|delete|merge)\b", re.IGNORECASE)
 # Once in ten seconds: two rows in the shortest check-up, of a page that somebody waits for.
 OFTEN_PER_S: Final = 0.1
 # A round trip within a data centre takes half a millisecond (J. Dean, 2009): 100 of them are felt, 20 are not.

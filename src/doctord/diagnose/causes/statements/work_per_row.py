@@ -16,18 +16,19 @@ from doctord.diagnose.common.slowed import FELT_MS, is_slowed
 from doctord.diagnose.finding import WARNING_SHARE, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
 # An index leads to a row by four or five blocks; a join of several tables takes some dozens for each that it returns.
 BLOCKS_PER_ROW = 100.0
 # 8 MB: less is looked at in a millisecond.
 BLOCKS_PER_CALL = 1000.0
 # Statements of which few rows come by their nature: they count, add up, or look whether there is any.
-OF_MANY: Final = re.compile(
+OF_MANY: Final = regex(
     r"\b(count|sum|avg|min|max|array_agg|string_agg|json\w*_agg|bool_\w+|every|stddev\w*|percentile_\w+)\s*\("
     r"|\b(group\s+by|distinct|having|over\s*\(|exists|union|except|intersect)\b",
     re.IGNORECASE,
 )
-ON_TABLES: Final = re.compile(r"^\s*(with\b|select\b.*\bfrom\b|insert\b|update\b|delete\b|merge\b)", re.I | re.DOTALL)
+ON_TABLES: Final = regex(r"^\s*(with\b|select\b.*\bfrom\b|insert\b|update\b|delete\b|merge\b)", re.I | re.DOTALL)
 OWN_WORK: Final = ("cpu", "run queue", *READS)
 HALF = 0.5
 MOST_TOLD = 3

@@ -1,6 +1,5 @@
 """What a call trace shows of how a program reads, writes, asks for names, and takes memory."""
 
-import re
 from collections.abc import Iterator
 
 from doctord.analyse.traces.call_sums import class_sums
@@ -12,6 +11,7 @@ from doctord.diagnose.common.cost import Cost, of_busy, of_pass
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, listed, phrase
 from doctord.diagnose.words import shortened, who
+from doctord.regex import regex
 
 # The page of memory and the block of most file systems: whoever reads less asks again for what the kernel holds ready.
 SMALL_READ_BYTES = 4096
@@ -26,7 +26,7 @@ GROWTH_BYTES = 16 * 2**20
 # A huge page of x86; a piece this large holds one.
 HUGE_PAGE_BYTES = 2 * 2**20
 SIZES_UNSEEN = NotMeasured("Size of the reads", "a summary has none", "Trace without -c for a minute.")
-NAME_SERVICE = re.compile(
+NAME_SERVICE = regex(
     r"/etc/(hosts|resolv\.conf|nsswitch\.conf|host\.conf|gai\.conf)\b|\bnscd\b|/sss/|systemd/resolve|\bldap"
     r"|htons\((53|389|636)\)|port = (53|389|636)\b|:(53|389|636)\b(?!:)"
 )

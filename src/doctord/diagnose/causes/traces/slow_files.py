@@ -1,6 +1,5 @@
 """Files that are waited long for: by a traced program, or by a database, whose other files are quicker."""
 
-import re
 from collections.abc import Iterator
 
 from doctord.analyse.storage.file_reads import FileReads, file_reads, others
@@ -15,13 +14,14 @@ from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import Phrase, listed, phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
 # More than a disk drive at work takes with the seeks of a full queue before it.
 SLOW_S = 0.05
 # Fewer are a file's first block, or chance.
 LEAST_CALLS = 5
 # A terminal waits for a person, these others for something to happen.
-FILE = re.compile(r"/(?!dev/(pts/|tty|console|ptmx|kmsg|input/|fuse|net/|watchdog|hpet|rtc)|proc/kmsg|sys/)")
+FILE = regex(r"/(?!dev/(pts/|tty|console|ptmx|kmsg|input/|fuse|net/|watchdog|hpet|rtc)|proc/kmsg|sys/)")
 # A database's reads: a disk at low load takes 4 to 12 ms, beyond 20 the request queued somewhere. What takes three
 # times as long as all others lies on something else than they do, or beside another neighbour.
 SLOW_READ_MS = 20.0

@@ -14,6 +14,7 @@ from doctord.diagnose.causes.locking.exclusive import COMMENT, instead_of
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
 # Enough to be felt by who reads, as of a table that autovacuum does not come to. Of a table in which less than a tenth
 # is dead the next vacuum is early enough: autovacuum itself comes for a fifth (autovacuum_vacuum_scale_factor).
@@ -30,12 +31,12 @@ MOST: Final = 0.5
 TABLE_LOCK: Final = "table lock"
 MOST_TOLD: Final = 3
 # Statements whose locks conflict with SHARE UPDATE EXCLUSIVE, by their first words.
-_LOCKS: Final = re.compile(
+_LOCKS: Final = regex(
     r"\s*(?:lock|truncate|alter\s+table|create\s+(?:unique\s+)?index|create\s+(?:or\s+replace\s+)?trigger|reindex"
     r"|cluster|vacuum|analyze|refresh\s+materialized|drop\s+(?:table|index|trigger))\b",
     re.IGNORECASE,
 )
-_ROW_EXCLUSIVE: Final = re.compile(r"\bin\s+(?:access\s+share|row\s+share|row\s+exclusive)\s+mode", re.IGNORECASE)
+_ROW_EXCLUSIVE: Final = regex(r"\bin\s+(?:access\s+share|row\s+share|row\s+exclusive)\s+mode", re.IGNORECASE)
 WEAKER: Final = (
     "Let the job take a weaker lock: autovacuum gives way to SHARE UPDATE EXCLUSIVE, SHARE, SHARE ROW EXCLUSIVE, "
     "EXCLUSIVE and ACCESS EXCLUSIVE; ROW EXCLUSIVE and weaker, rows (SELECT ... FOR UPDATE) and "

@@ -10,12 +10,13 @@ from doctord.diagnose.common.removed_wal import REBUILD, Removed, removed
 from doctord.diagnose.common.waited import of_kind
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
+from doctord.regex import regex
 
 STANDBY = "standby"
 NAMES = "synchronous_standby_names"
 CONNECTED, SYNCHRONOUS = "pg_stat_replication.connected", "pg_stat_replication.synchronous"
 # "FIRST 2 (a, b)", "ANY 2 (a, b)" and, as before 10, "2 (a, b)": how many must confirm; a mere list means one.
-HOW_MANY = re.compile(r"^\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(", re.IGNORECASE)
+HOW_MANY = regex(r"^\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(", re.IGNORECASE)
 VERIFY = (
     "pg_stat_replication has as many rows with sync_state sync or quorum as synchronous_standby_names asks for, and no "
     "session waits in SyncRep."

@@ -32,15 +32,16 @@ from doctord.read.oracle.awr.known_sections import read_parts
 from doctord.read.oracle.awr.mail import unmailed
 from doctord.read.oracle.awr.whole import is_whole
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "AWR report (HTML)"
 RANK = Rank.NAMED
-BEGINS = re.compile(
+BEGINS = regex(
     r"<title>AWR\s|WORKLOAD\s+REPOSITORY\s+(?:PDB\s+|RAC\s+)?(?:COMPARE\s+PERIOD\s+)?REPORT|AWR (?:RAC )?Report for DB",
     re.IGNORECASE,
 )
-SOFT_END = re.compile(r"=\r?\n")
-MARKUP = re.compile(r"<html|<table|<h1|<title", re.IGNORECASE)
+SOFT_END = regex(r"=\r?\n")
+MARKUP = regex(r"<html|<table|<h1|<title", re.IGNORECASE)
 
 
 def sniff(head: str) -> bool:

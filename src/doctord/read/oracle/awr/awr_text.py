@@ -12,10 +12,11 @@ from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.oracle.awr.text_report import read_text
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "AWR report (text)"
 RANK = Rank.NAMED
-BEGINS = re.compile(r"WORKLOAD REPOSITORY [^\n]*\b(?:[Rr]eport|REPORT)\b")
+BEGINS = regex(r"WORKLOAD REPOSITORY [^\n]*\b(?:[Rr]eport|REPORT)\b")
 
 
 def sniff(head: str) -> bool:

@@ -7,10 +7,11 @@ their first cell. Differences are left out: they can be worked out.
 import re
 
 from doctord._native import ReportTable
+from doctord.regex import regex
 
-PERIOD = re.compile(r"\b(1st|2nd)\b\s*")
-ROW = re.compile(r"(?:1st|2nd|[BE][12])$")
-NEVER = re.compile(r"diff\b|\btotal$|1st/2nd", re.IGNORECASE)
+PERIOD = regex(r"\b(1st|2nd)\b\s*")
+ROW = regex(r"(?:1st|2nd|[BE][12])$")
+NEVER = regex(r"diff\b|\btotal$|1st/2nd", re.IGNORECASE)
 
 
 def period_of(table: ReportTable, period: int) -> ReportTable | None:

@@ -16,11 +16,12 @@ from math import inf
 
 from doctord._native import ReportTable
 from doctord.read.oracle.awr.report import Report
+from doctord.regex import regex
 
-TITLE = re.compile(r"Wait Event Histogram", re.IGNORECASE)
+TITLE = regex(r"Wait Event Histogram", re.IGNORECASE)
 ROUNDED = "counts of histograms are worked out of percentages: good for two or three digits"
-CUT = re.compile(r"\d+\.\d*")
-EDGE = re.compile(r"(<=?|>=?)\s*(\d+(?:/\d+)?)\s*(us|ms|s|m|h)$")
+CUT = regex(r"\d+\.\d*")
+EDGE = regex(r"(<=?|>=?)\s*(\d+(?:/\d+)?)\s*(us|ms|s|m|h)$")
 # Units are powers of two of microseconds in reports that go down to these (12c on), else of milliseconds.
 UNITS_US = {"us": 1.0, "ms": 1024.0, "s": 1024.0**2, "m": 64 * 1024.0**2, "h": 4096 * 1024.0**2}
 UNITS_OF_MS = {"us": 1.0, "ms": 1000.0, "s": 1024_000.0, "m": 64 * 1024_000.0, "h": 4096 * 1024_000.0}

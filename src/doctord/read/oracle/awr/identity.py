@@ -14,9 +14,10 @@ from doctord.read.oracle.awr.report import Report, Span
 from doctord.read.oracle.awr.section import picked
 from doctord.read.oracle.dates import moment_within
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
-TITLE = re.compile(r"\bDB:\s*([\w$#]+)(?:,\s*Inst:\s*([\w$#]+))?")
-MINUTES = re.compile(r"([\d,. ]*\d)\s*\(?mins?\)?", re.IGNORECASE)
+TITLE = regex(r"\bDB:\s*([\w$#]+)(?:,\s*Inst:\s*([\w$#]+))?")
+MINUTES = regex(r"([\d,. ]*\d)\s*\(?mins?\)?", re.IGNORECASE)
 # What the head says of the database in words: column, and the setting it becomes.
 FACTS = {
     "Release": "version",

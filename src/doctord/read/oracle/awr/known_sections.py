@@ -27,6 +27,7 @@ from doctord.read.oracle.awr.sections import (
 )
 from doctord.read.oracle.awr.whole import tell_of_cut
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 # In this order they are filled in: of two that give the same figure the first is right.
 MODULES = (
@@ -43,7 +44,7 @@ MODULES = (
     text,
 )
 SECTIONS: tuple[Section, ...] = tuple(section for module in MODULES for section in module.SECTIONS)
-PATTERNS = tuple(re.compile(section.title, re.IGNORECASE) for section in SECTIONS)
+PATTERNS = tuple(regex(section.title, re.IGNORECASE) for section in SECTIONS)
 
 
 @lru_cache(maxsize=4096)

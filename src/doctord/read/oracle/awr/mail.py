@@ -7,8 +7,10 @@ import re
 from email import policy
 from email.message import EmailMessage
 
-HEADERS = re.compile(rb"\A\s*(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}")
-QUOTED = re.compile(rb"<[a-z0-9 ]+=3D|=3D\"[^\"\n]*\"", re.IGNORECASE)
+from doctord.regex import regex
+
+HEADERS = regex(rb"\A\s*(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}")
+QUOTED = regex(rb"<[a-z0-9 ]+=3D|=3D\"[^\"\n]*\"", re.IGNORECASE)
 HEAD_BYTES = 1 << 16
 
 

@@ -12,13 +12,14 @@ from typing import Protocol
 
 from doctord._native import ReportFigure, ReportTable
 from doctord.read.oracle.awr.report import InstanceRows, Report, Values, filled_down, place
+from doctord.regex import regex
 
 MIB = 1048576.0
 ROOT = "CDB$ROOT"
 # Rows that add up the others.
 SUMS = {"Total", "TOTAL", "Total:", "TOTAL:", "Sum"}
-UNIT = re.compile(r"\((?:in )?(us|ms|cs|s|secs?|seconds|centi-?seconds|mins?|minutes|hrs?)\)", re.IGNORECASE)
-BRACKETS = re.compile(r"\s*\(([A-Za-z]+)\)$")
+UNIT = regex(r"\((?:in )?(us|ms|cs|s|secs?|seconds|centi-?seconds|mins?|minutes|hrs?)\)", re.IGNORECASE)
+BRACKETS = regex(r"\s*\(([A-Za-z]+)\)$")
 UNITS = {"seconds": "s", "sec": "s", "secs": "s", "centiseconds": "cs", "centi-seconds": "cs", "minutes": "min"}
 # A row's name as the statistic's full name, its unit, and the factor that makes the value so; null: it is not kept.
 Meant = tuple[str, str, float]

@@ -6,17 +6,17 @@ waits of background processes are listed among all waits as well, and taken off 
 looked up; a statement is known by its hash value. Columns cut off names: those that are known are made whole.
 """
 
-import re
 from collections.abc import Iterator
 
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.oracle.awr.text_report import read_text
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "Statspack report"
 RANK = Rank.NAMED
-BEGINS = re.compile(r"STATSPACK (?:[Rr]eport|statistics)\b")
+BEGINS = regex(r"STATSPACK (?:[Rr]eport|statistics)\b")
 
 
 def sniff(head: str) -> bool:

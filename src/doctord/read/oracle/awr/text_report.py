@@ -1,6 +1,5 @@
 """What AWR reports in text and Statspack reports have in common: where each begins, and names that were cut off."""
 
-import re
 from collections.abc import Iterator
 
 from doctord._native import Batch, LongNames, text_tables
@@ -9,13 +8,14 @@ from doctord.read.oracle.awr.known_sections import read_parts
 from doctord.read.oracle.awr.whole import is_whole
 from doctord.read.oracle.wait_classes import CLASS_OF
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 # Two of them: a pattern that begins with letters is looked for quickly.
 BEGINS = (
-    re.compile(rb"WORKLOAD REPOSITORY [^\n]*\b(?:[Rr]eport|REPORT|statistics)\b"),
-    re.compile(rb"STATSPACK (?:[Rr]eport|REPORT|statistics)\b"),
+    regex(rb"WORKLOAD REPOSITORY [^\n]*\b(?:[Rr]eport|REPORT|statistics)\b"),
+    regex(rb"STATSPACK (?:[Rr]eport|REPORT|statistics)\b"),
 )
-DATABASE = re.compile(
+DATABASE = regex(
     rb"DB/Inst: *(?P<db>[\w$#]+)/(?P<instance>[\w$#]+)|for DB: *(?P<old>[\w$#]+) +Instance: *(?P<own>[\w$#]+)"
 )
 KNOWN = LongNames(

@@ -19,14 +19,13 @@ from doctord.read.oracle.awr.report import InstanceRows
 from doctord.read.oracle.awr.sections.waits import CPU, Waits, taken
 from doctord.read.oracle.awr.text_report import KNOWN, title
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "Top events of an Oracle report"
 RANK = Rank.NAMED
-TITLE = re.compile(
-    r"^[ \t]*(?:Top \d+ (?:Timed|Wait|Timed Foreground) Events|Top \d+ Foreground Events by)", re.MULTILINE
-)
-WHOLE_REPORT = re.compile(r"WORKLOAD REPOSITORY|STATSPACK (?:report|statistics)|Begin Snap:|<t", re.IGNORECASE)
-SHARE = re.compile(r"%\s*(?:Total|DB|Call|of DB)", re.IGNORECASE)
+TITLE = regex(r"^[ \t]*(?:Top \d+ (?:Timed|Wait|Timed Foreground) Events|Top \d+ Foreground Events by)", re.MULTILINE)
+WHOLE_REPORT = regex(r"WORKLOAD REPOSITORY|STATSPACK (?:report|statistics)|Begin Snap:|<t", re.IGNORECASE)
+SHARE = regex(r"%\s*(?:Total|DB|Call|of DB)", re.IGNORECASE)
 NOT_LISTED = "events that the list leaves out"
 NO_INTERVAL = "no interval is told: waits are per second of all the time that the list is about, not of the clock"
 

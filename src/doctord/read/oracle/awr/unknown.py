@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from doctord._native import ReportTable
 from doctord.read.oracle.awr.report import INSTANCE_COLUMNS, Report, filled_down, place
 from doctord.read.oracle.awr.section import add_figure
+from doctord.regex import regex
 
-DISPLAYS = re.compile(r"^This table (displays|contains|shows?)\s+(the\s+)?", re.IGNORECASE)
+DISPLAYS = regex(r"^This table (displays|contains|shows?)\s+(the\s+)?", re.IGNORECASE)
 
 
 def fill(table: ReportTable, report: Report) -> None:

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from typing import Final
 
 from doctord.read.oracle.awr.report import Report
+from doctord.regex import regex
 
-END: Final = re.compile(rb"\bEnd\s+of\s+Report\b", re.IGNORECASE)  # the last line, in all versions and languages
-PAGE_ENDS: Final = re.compile(rb"</html>\s*$", re.IGNORECASE)
+END: Final = regex(rb"\bEnd\s+of\s+Report\b", re.IGNORECASE)  # the last line, in all versions and languages
+PAGE_ENDS: Final = regex(rb"</html>\s*$", re.IGNORECASE)
 PAGE_END_BYTES: Final = 200
 ASK: Final = "the whole report: its last line is `End of Report`"
 MODEL_IN_HEAD: Final = {"v$sys_time_model.DB time", "v$sys_time_model.DB CPU"}

@@ -25,6 +25,7 @@ from doctord.read.oracle.awr_miner.report import Found, Placed, Report, Span
 from doctord.read.oracle.awr_miner.sections import SECTIONS
 from doctord.read.oracle.ruled_table import Line, Row, figure, table_rows
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "AWR-miner's output"
 RANK = Rank.NAMED
@@ -32,8 +33,8 @@ NO_SNAPSHOT = "a row of a snapshot whose end is not known"
 CUT_OFF = "the file ends within this section: its last line may be cut off"
 NO_MOMENT = "no date and time of day"
 
-MARK = re.compile(r"~~(BEGIN|END)-(.+?)~~")
-BEGINS = re.compile(r"~~BEGIN-[A-Z0-9-]+~~\s*$", re.MULTILINE)
+MARK = regex(r"~~(BEGIN|END)-(.+?)~~")
+BEGINS = regex(r"~~BEGIN-[A-Z0-9-]+~~\s*$", re.MULTILINE)
 FIRST = "OS-INFORMATION"
 OF_HOST = ("cpu", "memory")
 NO_SUCH_VIEW = "table not in this version"

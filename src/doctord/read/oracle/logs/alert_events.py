@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from doctord.read.oracle.parameter_file import plain_value
+from doctord.regex import regex
 
 STARTED_PARAMETERS: Final = "System parameters with non-default values"
 CANNOT_ALLOCATE: Final = "cannot allocate new log"
@@ -99,7 +100,7 @@ RULES: Final = (
     # A code at the end of what it means.
     Rule("error", r"^(?=.*\b(ORA|TNS)-0*(\d{2,5})\b)(.*)", "{0}-{1:0>5}", "{2}", "errors", "{0}-{1:0>5}"),
 )
-_COMPILED: Final = tuple((re.compile(rule.pattern), rule) for rule in RULES)
+_COMPILED: Final = tuple((regex(rule.pattern), rule) for rule in RULES)
 # A line without any of these tells nothing, and most are such.
 WORDS: Final = (
     "Thread ", "ORA-", "TNS-", "ALTER SYSTEM", "Completed: ALTER", "rchival", "Archiver is", "eadlock", "nstance",
@@ -113,16 +114,16 @@ def may_tell(text: str) -> bool:
 
 
 REASONS: Final = (
-    (re.compile(r"^\s*Checkpoint not complete"), "checkpoint not complete"),
-    (re.compile(r"^\s*Private strand flush not complete"), "private strand flush not complete"),
-    (re.compile(r"^\s*All online logs need(?:ed)? archiving"), "archiving needed"),
+    (regex(r"^\s*Checkpoint not complete"), "checkpoint not complete"),
+    (regex(r"^\s*Private strand flush not complete"), "private strand flush not complete"),
+    (regex(r"^\s*All online logs need(?:ed)? archiving"), "archiving needed"),
 )
 
 # Arguments of internal errors: the first is a place in the program, the others are values.
-INTERNAL: Final = re.compile(r"arguments: \[([A-Za-z_][\w: ./]*|\d+)\].*")
-DURATION: Final = re.compile(r"Query Duration=(\d+)")
-LITERAL: Final = re.compile(r"'[^']*'|\[[^\]]*\]|(?<![\w.])/\S+|(?<![\w.$#-])\d[\w.]*")
-SQL_ID: Final = re.compile(r"(?=\d*[a-z])[0-9a-z]{13}")  # says nothing of the data
+INTERNAL: Final = regex(r"arguments: \[([A-Za-z_][\w: ./]*|\d+)\].*")
+DURATION: Final = regex(r"Query Duration=(\d+)")
+LITERAL: Final = regex(r"'[^']*'|\[[^\]]*\]|(?<![\w.])/\S+|(?<![\w.$#-])\d[\w.]*")
+SQL_ID: Final = regex(r"(?=\d*[a-z])[0-9a-z]{13}")  # says nothing of the data
 
 
 def event_of(text: str) -> Event | None:

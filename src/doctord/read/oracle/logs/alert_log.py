@@ -27,6 +27,7 @@ from doctord.read.oracle.logs.diagnostic_log import STAMPED, DiagnosticLog, LogL
 from doctord.read.oracle.logs.tally import Tally
 from doctord.read.oracle.parameter_file import plain_value
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "Oracle alert logs"
 RANK = Rank.NAMED
@@ -35,17 +36,17 @@ BATCH_ROWS = 20_000
 TERMINATED = "instance terminated"
 HOUR_S = 3600
 
-PHRASES = re.compile(
+PHRASES = regex(
     r"^(?:Starting ORACLE instance|Thread \d+ (?:advanced to|opened at|cannot allocate)|ORA-\d{5}: |ARC\w: "
     r"|Completed: ALTER DATABASE|ALTER SYSTEM SET |LICENSE_MAX_SESSION|Errors in file \S+\.trc"
     r"|Shutting down (?:ORACLE )?instance|db_recovery_file_dest_size of )",
     re.MULTILINE,
 )
-DATABASE = re.compile(r"^\s+db_name\s*=\s*\"?([\w$#]+)", re.MULTILINE)
-INSTANCE = re.compile(r"^\s+instance_name\s*=\s*\"?([\w$#]+)", re.MULTILINE)
-HOMES = re.compile(r"diag/rdbms/([^/\s]+)/([^/\s]+)/")
-NODE = re.compile(r"^Node name:\s*(\S+)", re.MULTILINE)
-PARAMETER = re.compile(r"\s+(\w+)\s*= ?(.*)$")
+DATABASE = regex(r"^\s+db_name\s*=\s*\"?([\w$#]+)", re.MULTILINE)
+INSTANCE = regex(r"^\s+instance_name\s*=\s*\"?([\w$#]+)", re.MULTILINE)
+HOMES = regex(r"diag/rdbms/([^/\s]+)/([^/\s]+)/")
+NODE = regex(r"^Node name:\s*(\S+)", re.MULTILINE)
+PARAMETER = regex(r"\s+(\w+)\s*= ?(.*)$")
 
 
 def sniff(head: str) -> bool:

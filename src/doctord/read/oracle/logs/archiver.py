@@ -1,12 +1,13 @@
 """How long each log took to be filled and to be archived, by the switches and the archiver's lines of an alert log."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-SWITCHED: Final = re.compile(r"Thread (\d+) advanced to log sequence (\d+)")
+from doctord.regex import regex
+
+SWITCHED: Final = regex(r"Thread (\d+) advanced to log sequence (\d+)")
 # 11.1 on, 12.2 on, and 8i to 10g.
-ARCHIVED: Final = re.compile(
+ARCHIVED: Final = regex(
     r"Archived Log entry \d+ added for (?:thread |T-)(?P<thread>\d+)(?: sequence |\.S-)(?P<sequence>\d+)"
     r"|Completed archiving\s+(?:log \d+\s+)?thread (?P<old_thread>\d+) sequence (?P<old_sequence>\d+)"
 )

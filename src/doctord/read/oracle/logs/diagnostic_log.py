@@ -14,12 +14,13 @@ from html import unescape
 from doctord.dataset.rows import micros
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
-ISO = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)? ?(Z|[+-]\d\d:\d\d)?\s*$")
-OLD = re.compile(r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} [ \d]\d \d\d:\d\d:\d\d (?:[A-Z]{3,5} )?\d{4}\s*$")
+ISO = regex(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)? ?(Z|[+-]\d\d:\d\d)?\s*$")
+OLD = regex(r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} [ \d]\d \d\d:\d\d:\d\d (?:[A-Z]{3,5} )?\d{4}\s*$")
 OLD_LAYOUT = "%a %b %d %H:%M:%S %Y"
-STAMPED = re.compile(f"^(?:{ISO.pattern}|{OLD.pattern})", re.MULTILINE)
-ATTRIBUTE = re.compile(r"(\w+)='([^']*)'")
+STAMPED = regex(f"^(?:{ISO.pattern}|{OLD.pattern})", re.MULTILINE)
+ATTRIBUTE = regex(r"(\w+)='([^']*)'")
 
 
 @dataclass(frozen=True, slots=True)

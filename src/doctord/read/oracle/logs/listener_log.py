@@ -23,6 +23,7 @@ from doctord.read.format import Rank
 from doctord.read.oracle.logs.diagnostic_log import DiagnosticLog, LogLine, component, is_xml
 from doctord.read.oracle.logs.tally import Counted, Tally
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "Oracle listener logs"
 RANK = Rank.NAMED
@@ -32,11 +33,11 @@ MINUTE_S, HOUR_S = 60, 3600
 ALL = "\0all"
 
 TIME = r"(\d\d-\w{3}-\d{4} \d\d:\d\d:\d\d)(?::\d+)?"
-REQUEST = re.compile(rf"{TIME} \* ")
-BEGINS = re.compile(rf"^(?:{TIME} \* |TNSLSNR for |TIMESTAMP \* CONNECT DATA )", re.MULTILINE)
-ERROR = re.compile(r"^\s*(TNS-\d{5}): (.*)")
-START = re.compile(rf"^TNSLSNR for .* on {TIME}")
-PATH = re.compile(r".*[\\/]")
+REQUEST = regex(rf"{TIME} \* ")
+BEGINS = regex(rf"^(?:{TIME} \* |TNSLSNR for |TIMESTAMP \* CONNECT DATA )", re.MULTILINE)
+ERROR = regex(r"^\s*(TNS-\d{5}): (.*)")
+START = regex(rf"^TNSLSNR for .* on {TIME}")
+PATH = regex(r".*[\\/]")
 
 
 def sniff(head: str) -> bool:

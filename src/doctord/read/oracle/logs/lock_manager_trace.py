@@ -17,12 +17,13 @@ from doctord.read.format import Rank
 from doctord.read.moments import moment_of_cell
 from doctord.read.oracle.logs.log_writer_trace import INSTANCE, NODE, STAMP
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "traces of Oracle's lock manager (LMD0)"
 RANK = Rank.NAMED
-IMAGE: Final = re.compile(r"^Unix process pid: \d+, image: .*\(LMD\d\)", re.MULTILINE)
+IMAGE: Final = regex(r"^Unix process pid: \d+, image: .*\(LMD\d\)", re.MULTILINE)
 GRAPH: Final = "Global Wait-For-Graph(WFG) at "
-BLOCKED: Final = re.compile(r"BLOCKED \S+ (?P<mode>\d) .*? (?P<resource>[A-Z]{2} \S+?)\(.*\binst (?P<instance>\d+)\s*$")
+BLOCKED: Final = regex(r"BLOCKED \S+ (?P<mode>\d) .*? (?P<resource>[A-Z]{2} \S+?)\(.*\binst (?P<instance>\d+)\s*$")
 CURRENT_SQL: Final = "current SQL:"
 NO_TIME: Final = "a graph before any time of day is known"
 

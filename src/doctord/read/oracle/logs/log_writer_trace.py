@@ -17,18 +17,19 @@ from doctord.dataset.rows import micros, rows
 from doctord.read.format import Rank
 from doctord.read.moments import moment_of_cell
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "traces of Oracle's log writer"
 RANK = Rank.NAMED
 ONLY_SLOW: Final = "it tells only of writes of the log that took half a second or longer, and not how many there were"
-STAMP: Final = re.compile(r"\*\*\* (?:.*\) )?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d|Z)?)")
-WRITE: Final = re.compile(r"Warning: log write elapsed time (\d+) ?ms, size (\d+) ?KB")
-BROADCAST: Final = re.compile(r"Warning: log write broadcast wait time (\d+) ?ms")
-SYNC: Final = re.compile(r"Log file sync switching to (\S.*?)\s*$")
-SNIFFED: Final = re.compile(rf"^(?:{WRITE.pattern}|{BROADCAST.pattern}|Log file sync switching to )", re.MULTILINE)
-STATEMENTS: Final = re.compile(r"^(?:WAIT|PARSE|EXEC) #-?\d+:", re.MULTILINE)
-NODE: Final = re.compile(r"^Node name:\s*(\S+)", re.MULTILINE)
-INSTANCE: Final = re.compile(r"^Instance name:\s*(\S+)", re.MULTILINE)
+STAMP: Final = regex(r"\*\*\* (?:.*\) )?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d|Z)?)")
+WRITE: Final = regex(r"Warning: log write elapsed time (\d+) ?ms, size (\d+) ?KB")
+BROADCAST: Final = regex(r"Warning: log write broadcast wait time (\d+) ?ms")
+SYNC: Final = regex(r"Log file sync switching to (\S.*?)\s*$")
+SNIFFED: Final = regex(rf"^(?:{WRITE.pattern}|{BROADCAST.pattern}|Log file sync switching to )", re.MULTILINE)
+STATEMENTS: Final = regex(r"^(?:WAIT|PARSE|EXEC) #-?\d+:", re.MULTILINE)
+NODE: Final = regex(r"^Node name:\s*(\S+)", re.MULTILINE)
+INSTANCE: Final = regex(r"^Instance name:\s*(\S+)", re.MULTILINE)
 NO_TIME: Final = "a warning before any time of day is known"
 
 

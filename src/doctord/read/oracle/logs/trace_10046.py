@@ -28,6 +28,7 @@ from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.oracle.wait_classes import class_of
 from doctord.read.single_waits import CLOCK_FROM_1970, Waits
 from doctord.read.source import SourceFile
+from doctord.regex import regex
 
 NAME = "Oracle 10046 traces"
 RANK = Rank.NAMED
@@ -35,16 +36,16 @@ NO_TIME = "a wait before any time of day is known"  # as the native crate says i
 INTERVAL_S = 10.0
 INTERVAL_US = 1e7
 
-STAMP = re.compile(r"\*\*\* (?:.*\) )?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\.?\d*)([+-]\d\d:\d\d|Z)?\s*$")
+STAMP = regex(r"\*\*\* (?:.*\) )?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\.?\d*)([+-]\d\d:\d\d|Z)?\s*$")
 # What every line that is looked for has: a cursor's number, which is quickly found, or not.
-CURSOR = re.compile(r"#-?\d+(?:: nam=|:c=| len=)")
-SNIFFED = re.compile(
+CURSOR = regex(r"#-?\d+(?:: nam=|:c=| len=)")
+SNIFFED = regex(
     r"^(?:WAIT #-?\d+: nam='[^']*' ela= ?\d|PARSING IN CURSOR #|(?:PARSE|EXEC|FETCH) #-?\d+:c=\d+,e=)", re.MULTILINE
 )
-NODE = re.compile(r"^Node name:\s*(\S+)", re.MULTILINE)
-INSTANCE = re.compile(r"^Instance name:\s*(\S+)", re.MULTILINE)
-OLD_RELEASE = re.compile(r"^Oracle8", re.MULTILINE)
-BACKGROUND = re.compile(r"^\*\*\* SERVICE NAME:\(SYS\$BACKGROUND\)", re.MULTILINE)
+NODE = regex(r"^Node name:\s*(\S+)", re.MULTILINE)
+INSTANCE = regex(r"^Instance name:\s*(\S+)", re.MULTILINE)
+OLD_RELEASE = regex(r"^Oracle8", re.MULTILINE)
+BACKGROUND = regex(r"^\*\*\* SERVICE NAME:\(SYS\$BACKGROUND\)", re.MULTILINE)
 IDLE = "Idle"
 
 # Figures of a statement that have no column, as v$sqlstats names them.

@@ -8,6 +8,7 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.collect.postgres.connection.link import Link
 from doctord.dataset.rows import now_us, rows
+from doctord.regex import regex
 
 FOREIGN_KEYS: Final = "pg_constraint"
 TRIGGERS: Final = "pg_trigger"
@@ -100,8 +101,8 @@ ORDER BY c.oid LIMIT 20000
 
 EXECUTES: Final = "(execute)"
 """In place of a name: the function makes up statements, and what they read its source does not tell."""
-_COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
-_NAME: Final = re.compile(r"[^\W\d][\w$]*")
+_COMMENT: Final = regex(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_NAME: Final = regex(r"[^\W\d][\w$]*")
 # pg_trigger.tgtype, as in the server's catalog/pg_trigger.h.
 _ROW, _BEFORE, _INSTEAD = 1, 2, 64
 _EVENTS: Final = {4: "insert", 16: "update", 8: "delete", 32: "truncate"}

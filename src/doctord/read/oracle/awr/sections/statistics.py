@@ -19,8 +19,9 @@ from doctord.read.oracle.awr.section import (
     rate,
     total,
 )
+from doctord.regex import regex
 
-BYTES = re.compile(r"\bbytes\b|^redo size|^redo wastage|^cell (IO|physical IO) .*bytes|memory", re.IGNORECASE)
+BYTES = regex(r"\bbytes\b|^redo size|^redo wastage|^cell (IO|physical IO) .*bytes|memory", re.IGNORECASE)
 # Lines of V$SYSSTAT that are no counters: their increases, which some reports print, mean nothing.
 READINGS = {
     "logons current",
@@ -32,7 +33,7 @@ READINGS = {
     "session uga memory max",
     "workarea memory allocated",
 }
-PROFILE_UNIT = re.compile(r"\s*\((SQL|blocks|bytes|MB|s)\)$")
+PROFILE_UNIT = regex(r"\s*\((SQL|blocks|bytes|MB|s)\)$")
 
 # What the load profile calls by other names than V$SYSSTAT and V$SYS_TIME_MODEL: full name, unit, factor.
 PROFILE = {
