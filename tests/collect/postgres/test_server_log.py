@@ -112,6 +112,32 @@ def test_messages_are_counted_without_their_values(tmp_path: Path) -> None:
     }
 
 
+def test_what_fails_without_an_error_is_counted_with_who_met_it(tmp_path: Path) -> None:
+    form = Form("stderr", "%m [%p] %q%u@%d %a %h ")
+    begin = f"{TIME} [77] "
+    _, counts = told(
+        tmp_path / "log",
+        f"{begin}[unknown]@[unknown] [unknown] 10.0.0.5 LOG:  could not accept SSL connection: no shared cipher",
+        f"{begin}[unknown]@[unknown] [unknown] 10.0.0.5 LOG:  konnte SSL-Verbindung nicht annehmen: no shared cipher",
+        f"{begin}ann@shop psql [local] WARNUNG:  Version von Sortierfolge für Datenbank »shop« stimmt nicht überein",
+        f"{begin}LOG:  database system is ready to accept connections",
+        f"{begin}LOG:  checkpoint starting: time",
+        f"{begin}ann@shop psql [local] LOG:  AUDIT: SESSION,1,1,READ,SELECT,,,select failed from t,<none>",
+        f"{begin}ann@shop psql [local] LOG:  statement: select 'could not {SECRET}'",
+        form=form,
+    )
+    refused, warned = (
+        "LOG could not accept SSL connection: no shared cipher",
+        ('WARNING database "shop" has a collation version mismatch'),
+    )
+    assert counts == {
+        refused: 2,
+        warned: 1,
+        f"{refused} | client 10.0.0.5": 2,
+        f"{warned} | user ann, database shop, application psql, client [local]": 1,
+    }
+
+
 @pytest.mark.parametrize("prefix", ["%m [%p] %e ", "%e ", "%q%u@%d:%e:"])
 def test_the_servers_prefix_gives_the_sqlstate(tmp_path: Path, prefix: str) -> None:
     begin = prefix.replace("%m", TIME).replace("%p", "77").replace("%q", "").replace("%u@%d", "app@shop")

@@ -1,5 +1,6 @@
 //! Errors and warnings, by severity, SQLSTATE and a message without what the user typed.
 
+use super::failing;
 use super::life;
 use super::locks;
 use super::vacuum;
@@ -9,7 +10,7 @@ use crate::server_log::figures as f;
 use crate::server_log::lines::Part;
 
 /// What is named in quotes after these words is an object's name; elsewhere it may be a value.
-const OBJECTS: [&[u8]; 14] = [
+const OBJECTS: [&[u8]; 15] = [
     b"constraint",
     b"database",
     b"extension",
@@ -24,6 +25,7 @@ const OBJECTS: [&[u8]; 14] = [
     b"table",
     b"tablespace",
     b"view",
+    b"worker",
 ];
 const LONGEST: usize = 200;
 
@@ -38,7 +40,7 @@ pub fn take(entry: &Entry, part: &mut Part) {
     if life::is_refusal(entry) {
         part.tally.add(entry.moment, f::TOO_MANY, b"", 1);
     }
-    let state = if entry.sqlstate.is_empty() {
+    let state = if entry.sqlstate.is_empty() || entry.sqlstate == failing::SUCCESS {
         ""
     } else {
         &format!("{} ", String::from_utf8_lossy(entry.sqlstate))
@@ -50,13 +52,19 @@ pub fn take(entry: &Entry, part: &mut Part) {
     };
     let name = format!("{} {state}{said}", entry.severity.word());
     part.tally.add(entry.moment, f::ERRORS, name.as_bytes(), 1);
+    if matches!(entry.severity, Severity::Log | Severity::Warning)
+        && let Some(who) = failing::who(entry)
+    {
+        part.tally
+            .add(entry.moment, f::ERRORS_FROM, format!("{name} | {who}").as_bytes(), 1);
+    }
     if entry.severity == Severity::Panic {
         part.tally.event(entry.moment, "error", "", format!("PANIC: {said}"));
     }
 }
 
 /// RAISE in a function: its text is the application's, and may hold anything.
-fn is_raised(entry: &Entry) -> bool {
+pub fn is_raised(entry: &Entry) -> bool {
     entry.sqlstate == b"P0001" || memchr::memmem::find(entry.context, b"RAISE").is_some()
 }
 
