@@ -10,6 +10,7 @@ from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.server_log import ServerLog
 from doctord.collect.postgres.statistics.archiver import Archiver
+from doctord.collect.postgres.statistics.certificates import Certificates
 from doctord.collect.postgres.statistics.folders import Folders
 from doctord.collect.postgres.statistics.freezing import Freezing
 from doctord.collect.postgres.statistics.horizon import Horizon
@@ -74,6 +75,7 @@ class StatisticsCollector:
             Folders(),
             WaitSampling(),
             Schema(),
+            Certificates(),
         )
 
     def sample(self) -> list[Batch]:
