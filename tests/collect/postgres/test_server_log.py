@@ -109,6 +109,8 @@ def test_messages_are_counted_without_their_values(tmp_path: Path) -> None:
         'ERROR invalid input syntax for type integer: "?"': 1,
         "ERROR (raised by a function)": 1,
         "log.connections_refused": 2,
+        'FATAL password authentication failed for user "?" | user app, database shop': 1,
+        "FATAL sorry, too many clients already | user app, database shop": 2,
     }
 
 

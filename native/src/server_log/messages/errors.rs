@@ -52,7 +52,7 @@ pub fn take(entry: &Entry, part: &mut Part) {
     };
     let name = format!("{} {state}{said}", entry.severity.word());
     part.tally.add(entry.moment, f::ERRORS, name.as_bytes(), 1);
-    if matches!(entry.severity, Severity::Log | Severity::Warning)
+    if entry.severity != Severity::Error
         && let Some(who) = failing::who(entry)
     {
         part.tally

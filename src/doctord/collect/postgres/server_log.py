@@ -170,7 +170,8 @@ class ServerLog:
         for (name, about), count in counted.items():
             if name != _FROM:
                 figures.rate(name, count / seconds, seconds, about or None)
-        for about, count in _first({about: count for (name, about), count in counted.items() if name == _FROM}):
+        met = {about: count for (name, about), count in counted.items() if name == _FROM and _WANTED not in about}
+        for about, count in _first(met):
             figures.rate(_FROM, count / seconds, seconds, about)
         if refused:
             figures.rate("log.connections_refused", refused / seconds, seconds)
