@@ -31,17 +31,17 @@ WHERE d.datname = current_database() ORDER BY c.oid LIMIT 1
 """
 # Which index is sorted by which collation. What compares bytes (text_pattern_ops) or letters alone depends on none.
 _SORTED: Final = """\
-WITH sorted AS (
-    SELECT i.relname, n.nspname, x.indrelid, x.indisunique, i.relpages, part.sorted_by
-    FROM pg_index AS x JOIN pg_class AS i ON i.oid = x.indexrelid AND i.relkind = 'i' AND i.relpersistence <> 't'
+WITH classes AS MATERIALIZED (
+    SELECT c.oid FROM pg_opclass AS c JOIN pg_am AS a ON a.oid = c.opcmethod
+    WHERE a.amname IN ('btree', 'gist', 'gin', 'brin') AND c.opcname !~ '(pattern|trgm)_ops$'
+), keys AS MATERIALIZED (
+    SELECT DISTINCT x.indexrelid, x.indrelid, x.indisunique, key.sorted_by
+    FROM pg_index AS x, unnest(x.indcollation::oid[], x.indclass::oid[]) AS key (sorted_by, class)
+    WHERE x.indcollation::text ~ '[1-9]' AND key.sorted_by <> 0 AND key.class IN (SELECT oid FROM classes)
+), sorted AS MATERIALIZED (
+    SELECT i.relname, n.nspname, k.indrelid, k.indisunique, i.relpages, k.sorted_by
+    FROM keys AS k JOIN pg_class AS i ON i.oid = k.indexrelid AND i.relkind = 'i' AND i.relpersistence <> 't'
          JOIN pg_namespace AS n ON n.oid = i.relnamespace AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-         JOIN pg_am AS a ON a.oid = i.relam AND a.amname IN ('btree', 'gist', 'gin', 'brin')
-         CROSS JOIN LATERAL (
-             SELECT DISTINCT key.sorted_by
-             FROM unnest(x.indcollation::oid[], x.indclass::oid[]) AS key (sorted_by, class)
-                  JOIN pg_opclass AS o ON o.oid = key.class
-             WHERE key.sorted_by <> 0 AND o.opcname !~ '(pattern|trgm)_ops$'
-         ) AS part
 )
 """
 _USED: Final = f"""\
