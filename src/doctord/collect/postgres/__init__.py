@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from doctord.collect.core.collector import Collector
 from doctord.collect.core.database import Database, LatenciesHere, Unreached
 from doctord.collect.core.notices import Notices
+from doctord.collect.core.place import Place
 from doctord.collect.core.probe import Probe
 from doctord.collect.postgres.discover import Server, servers
 
@@ -29,6 +30,17 @@ def collectors(dsns: Sequence[str]) -> list[Collector]:
     from doctord.collect.postgres.connection.connect import Target  # noqa: PLC0415 - loads the driver
 
     return _asking([Target.from_dsn(dsn) for dsn in dsns], Notices(), are_found=False)
+
+
+def places(dsns: Sequence[str]) -> list[Place]:
+    """Where the servers that are named listen; of a connection string with several hosts each.
+
+    Raises:
+        UserError: One of `dsns` is no connection string.
+    """
+    from doctord.collect.postgres.connection.connect import Target  # noqa: PLC0415 - as above
+
+    return [place for dsn in dsns for place in Target.from_dsn(dsn).places]
 
 
 def named_by_environment() -> list[str]:
@@ -106,5 +118,6 @@ DATABASE: Final = Database(
     collectors=collectors,
     named=named_by_environment,
     search=Search,
+    places=places,
     here=_here,
 )
