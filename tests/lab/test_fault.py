@@ -29,6 +29,8 @@ def test_each_required_fault_expects_its_cause() -> None:
         "work_mem_spill": "sort_spill",
         "pool_exhausted": "pooler_queue",
         "pool_large_enough": None,
+        "notify_commits": "commits_notify",
+        "notify_seldom": None,
         "pool_kept_by_sleepers": "pooler_queue",
         "pool_kept_with_room": None,
         "abandoned_slot": "slot_keeps_wal",

@@ -6,7 +6,9 @@ from contextlib import closing, contextmanager, suppress
 import psycopg
 import pytest
 
+from doctord.collect.postgres.notify_queue import EVENT, NotifyQueue
 from doctord.collect.postgres.sessions import SessionCollector
+from doctord.collect.postgres.statistics.objects.notifiers import Notifiers
 from postgres_samples import link_to, rows_of, until
 from servers import PostgresServer
 
@@ -59,6 +61,55 @@ def test_a_lock_convoy_shows_who_blocks_whom(server: PostgresServer, collector: 
             assert len(together) >= 2
             assert len({row["ts"] for row in together}) == 1
         holder.execute("ROLLBACK")
+
+
+def test_commits_in_line_to_notify_are_told_from_other_objects(server: PostgresServer) -> None:
+    notifying = NotifyQueue()
+    server.execute(
+        "CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN PERFORM pg_notify('news', ''); RETURN NULL; END $$",
+        "CREATE TRIGGER tell AFTER UPDATE ON account FOR EACH STATEMENT EXECUTE FUNCTION tell()",
+    )
+    with (
+        closing(SessionCollector(link_to(server.dsn("doctord")), notifying)) as collector,
+        closing(Notifiers(notifying)) as notifiers,
+        server.connect() as holder,
+        server.connect() as waiter,
+    ):
+        assert notifiers.read(link_to(server.dsn("doctord"))) == []
+        server.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
+        try:
+            with running(holder, "UPDATE account SET balance = 1 WHERE id = 1") as first:
+                until(collector, "session", lambda row: row["event"] == "SyncRep")
+                with running(waiter, "UPDATE account SET balance = 1 WHERE id = 2") as waiting:
+                    row = until(
+                        collector, "session", lambda row: row["sid"] == waiting and row["blocker_sid"] is not None
+                    )
+                    link = link_to(server.dsn("doctord"))
+                    link.open()
+                    told = [one["entity"] for one in rows_of("statistic", notifiers.read(link))]
+                    assert notifiers.read(link) == [], "each database once"
+                    link.close()
+        finally:
+            server.execute(
+                "SET synchronous_commit = local",
+                "ALTER SYSTEM RESET synchronous_standby_names",
+                "SELECT pg_reload_conf()",
+                "DROP TRIGGER tell ON account",
+                "DROP FUNCTION tell",
+            )
+    assert (row["event"], row["wait_kind"], row["blocker_sid"]) == (EVENT, "notify", first)
+    assert [entity.partition(".")[2] for entity in told] == ["public.tell on public.account"]
+
+
+def test_a_lock_on_another_object_stays_what_it_is(server: PostgresServer, collector: SessionCollector) -> None:
+    with server.connect() as holder, server.connect() as waiter:
+        holder.execute("BEGIN")
+        holder.execute("COMMENT ON SCHEMA public IS 'x'")
+        with running(waiter, "DROP SCHEMA public") as waiting:
+            row = until(collector, "session", lambda row: row["sid"] == waiting and row["wait_class"] == "Application")
+        holder.execute("ROLLBACK")
+    assert (row["event"], row["wait_kind"]) == ("object", "table lock")
 
 
 def test_our_own_backend_is_told_once_for_each_connection(collector: SessionCollector) -> None:

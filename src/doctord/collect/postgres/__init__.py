@@ -72,12 +72,14 @@ def _asking(targets: "Sequence[Target]", notices: Notices, *, are_found: bool) -
     # The driver takes memory and time: it is loaded when there is a server to ask.
     from doctord.collect.postgres import logins, sessions  # noqa: PLC0415
     from doctord.collect.postgres.connection.link import Link  # noqa: PLC0415
+    from doctord.collect.postgres.notify_queue import NotifyQueue  # noqa: PLC0415
     from doctord.collect.postgres.statistics.collector import StatisticsCollector  # noqa: PLC0415
 
     asking: list[Collector] = []
     for target in targets:
-        asking.append(sessions.SessionCollector(Link(target, notices)))
-        asking.append(StatisticsCollector(Link(target, notices)))
+        notifying = NotifyQueue()
+        asking.append(sessions.SessionCollector(Link(target, notices), notifying))
+        asking.append(StatisticsCollector(Link(target, notices), notifying))
         asking.append(Probe(target.db, logins.of(target, notices, is_found=are_found)))
     return asking
 
