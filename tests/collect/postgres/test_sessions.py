@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager, suppress
 import psycopg
 import pytest
 
+from doctord.analyse.locking.standing_by import ITS_OWN_S
 from doctord.collect.postgres.notify_queue import EVENT, NotifyQueue
 from doctord.collect.postgres.sessions import SessionCollector
 from doctord.collect.postgres.statistics.objects.notifiers import Notifiers
@@ -100,6 +101,20 @@ def test_commits_in_line_to_notify_are_told_from_other_objects(server: PostgresS
             )
     assert (row["event"], row["wait_kind"], row["blocker_sid"]) == (EVENT, "notify", first)
     assert [entity.partition(".")[2] for entity in told] == ["public.tell on public.account"]
+
+
+def test_a_statement_of_its_own_begins_its_transaction(server: PostgresServer, collector: SessionCollector) -> None:
+    wanted = "SELECT pg_advisory_lock(4711)"
+    with server.connect() as leader, server.connect() as alone, server.connect() as second:
+        leader.execute(wanted)
+        second.execute("BEGIN")
+        time.sleep(0.01)
+        found = {}
+        for waiter in (alone, second):
+            with running(waiter, wanted) as sid:
+                found[waiter] = until(collector, "session", lambda row, sid=sid: row["sid"] == sid)  # type: ignore[misc]
+        before = [row["transaction_s"] - row["statement_s"] for row in found.values()]
+    assert abs(before[0]) < ITS_OWN_S < 0.01 <= before[1]
 
 
 def test_a_lock_on_another_object_stays_what_it_is(server: PostgresServer, collector: SessionCollector) -> None:
