@@ -109,12 +109,15 @@ def test_a_statement_of_its_own_begins_its_transaction(server: PostgresServer, c
         leader.execute(wanted)
         second.execute("BEGIN")
         time.sleep(0.01)
-        found = {}
-        for waiter in (alone, second):
-            with running(waiter, wanted) as sid:
-                found[waiter] = until(collector, "session", lambda row, sid=sid: row["sid"] == sid)  # type: ignore[misc]
-        before = [row["transaction_s"] - row["statement_s"] for row in found.values()]
-    assert abs(before[0]) < ITS_OWN_S < 0.01 <= before[1]
+        before = [_least_before(collector, waiter, wanted) for waiter in (alone, second)]
+    assert before[0] < ITS_OWN_S < 0.01 <= before[1]
+
+
+def _least_before(collector: SessionCollector, waiter: psycopg.Connection, statement: str) -> float:
+    """By how much its transaction is older than its statement, of ten looks at the least."""
+    with running(waiter, statement) as sid:
+        rows = [until(collector, "session", lambda row: row["sid"] == sid) for _ in range(10)]
+    return min(abs(row["transaction_s"] - row["statement_s"]) for row in rows)
 
 
 def test_a_lock_on_another_object_stays_what_it_is(server: PostgresServer, collector: SessionCollector) -> None:

@@ -17,7 +17,8 @@ from doctord.dataset.tables import CLIENT
 
 EVENT: Final = "advisory"
 # A statement of its own begins its transaction: PostgreSQL then has one time for both. It is later where a BEGIN came
-# before, and where a driver sends the statement in parts, by hundreds of microseconds as well.
+# before, and where a driver sends the statement in parts, by hundreds of microseconds as well. The two ages are read one
+# after the other: of several looks the smallest difference counts.
 ITS_OWN_S: Final = 1e-5
 IN_PARTS_S: Final = 0.005
 # A lock of the session, in a statement that does nothing else; that of a transaction would be gone with the statement.
@@ -48,7 +49,7 @@ class _Waiter(NamedTuple):
     """A session that waited for an advisory lock at some look, and the first and last look at its server.
 
     `only` is whether it did nothing else, `holders` how many sessions it waited for, `before_s` by how much its
-    transaction is older than its statement.
+    transaction is older than its statement, at the least.
     """
 
     db: str
@@ -100,7 +101,7 @@ def _waiters(session: pl.DataFrame) -> list[_Waiter]:
             pl.col("blocker_sid").drop_nulls().last().alias("holder"),
             pl.col("interval_s").sum().alias("waited_s"),
             pl.col("in_state_s").last(),
-            (pl.col("transaction_s") - pl.col("statement_s")).first().alias("before_s"),
+            (pl.col("transaction_s") - pl.col("statement_s")).abs().min().alias("before_s"),
             pl.col("statement_id", "program").drop_nulls().last(),
             pl.col("ts").last().alias("seen"),
         )
@@ -117,8 +118,8 @@ def _stands_by(one: _Waiter, text: str | None) -> bool:
     if one.in_state_s < (one.end - one.begin).total_seconds() or one.end - one.seen > APART:
         return False
     if text is None:
-        return abs(one.before_s) < ITS_OWN_S
-    return ONLY_LOCKS.fullmatch(text) is not None and abs(one.before_s) < IN_PARTS_S
+        return one.before_s < ITS_OWN_S
+    return ONLY_LOCKS.fullmatch(text) is not None and one.before_s < IN_PARTS_S
 
 
 def _is_at_work(session: pl.DataFrame, db: str, holder: int, line: list[_Waiter]) -> bool:
