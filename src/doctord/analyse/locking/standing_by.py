@@ -17,8 +17,8 @@ from doctord.dataset.tables import CLIENT
 
 EVENT: Final = "advisory"
 # A statement of its own begins its transaction: PostgreSQL then has one time for both. It is later where a BEGIN came
-# before, and where a driver sends the statement in parts, by hundreds of microseconds as well. The two ages are read one
-# after the other: of several looks the smallest difference counts.
+# before, and where a driver sends the statement in parts, by hundreds of microseconds as well. The two ages are read
+# one after the other: of several looks the smallest difference counts.
 ITS_OWN_S: Final = 1e-5
 IN_PARTS_S: Final = 0.005
 # A lock of the session, in a statement that does nothing else; that of a transaction would be gone with the statement.
