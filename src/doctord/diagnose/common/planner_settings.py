@@ -63,8 +63,8 @@ SETTINGS: Final = {
         "auto", "force_custom_plan", 1, "prepared statements are planned anew at each execution"
     ),
 }  # fmt: skip
-"""Source: PostgreSQL documentation, "Query Planning" ("Genetic Query Optimizer", "Other Planner Options"), "Partitioning
-and Constraint Exclusion", "Controlling the Planner with Explicit JOIN Clauses" and "Statistics Used by the Planner"."""
+"""Source: PostgreSQL documentation, "Query Planning" ("Genetic Query Optimizer", "Other Planner Options"), "Statistics
+Used by the Planner", "Partitioning and Constraint Exclusion", "Controlling the Planner with Explicit JOIN Clauses"."""
 
 
 class Lengthening(NamedTuple):
