@@ -8,6 +8,7 @@ import pytest
 
 from doctord.analyse.locking.standing_by import ITS_OWN_S
 from doctord.collect.postgres.notify_queue import EVENT, NotifyQueue
+from doctord.collect.postgres.own_clients import NAME, unix_peers
 from doctord.collect.postgres.sessions import SessionCollector
 from doctord.collect.postgres.statistics.objects.notifiers import Notifiers
 from postgres_samples import link_to, rows_of, until
@@ -101,6 +102,28 @@ def test_commits_in_line_to_notify_are_told_from_other_objects(server: PostgresS
             )
     assert (row["event"], row["wait_kind"], row["blocker_sid"]) == (EVENT, "notify", first)
     assert [entity.partition(".")[2] for entity in told] == ["public.tell on public.account"]
+
+
+def test_a_session_that_waits_for_one_of_its_own_is_told(server: PostgresServer, collector: SessionCollector) -> None:
+    if not server.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'dblink'"):
+        pytest.skip("dblink is not installed")
+    server.execute("CREATE EXTENSION IF NOT EXISTS dblink")
+    change = "UPDATE account SET balance = 7 WHERE id = 3"
+    with server.connect() as root:
+        root.execute("SELECT dblink_connect('own', %s)", [server.dsn("postgres")])
+        root.execute("BEGIN")
+        root.execute(change)
+        with running(root, f"SELECT dblink_exec('own', '{change}')") as sid:
+            row = until(collector, "statistic", lambda row: row["name"] == NAME)
+            waiting = until(collector, "session", lambda row: row["blocker_sid"] == sid)["sid"]
+        root.execute("ROLLBACK")
+    if can_see_sockets():
+        assert (row["entity"], row["value"]) == (f"{sid} {waiting}", 1.0)
+
+
+def can_see_sockets() -> bool:
+    """Whether the ends of sockets of other processes may be seen: as root, or as the server's user."""
+    return bool(dict(unix_peers()))
 
 
 def test_a_statement_of_its_own_begins_its_transaction(server: PostgresServer, collector: SessionCollector) -> None:

@@ -20,6 +20,7 @@ from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.kernel_waits import KernelWaits
 from doctord.collect.postgres.logins_under_way import LoginsUnderWay
 from doctord.collect.postgres.notify_queue import NotifyQueue
+from doctord.collect.postgres.own_clients import OwnClients
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import program_name
 from doctord.dataset.tables import CLIENT, WORKING
@@ -77,6 +78,7 @@ class SessionCollector:
         self._kernel = KernelWaits()
         self._logins = LoginsUnderWay()
         self._notifying = notifying or NotifyQueue()
+        self._own_clients = OwnClients()
         self._cost = Cost(self.name)
 
     def sample(self) -> list[Batch]:
@@ -116,6 +118,9 @@ class SessionCollector:
         sample = [self._row(session, ts, interval, in_kernel.get(session["pid"])) for session in active]
         self._waits.add(sample, interval)
         batches = [*([rows("session", sample)] if sample else []), *self._kernel.reader(self._link, in_kernel)]
+        if self._link.server_pid() is not None and self._blockers:
+            behind = {pid: blocker for pid, (_, blocker) in self._blockers.items()}
+            batches += self._own_clients.look(self._link.db, active, behind)
         if self._waits.interval_s >= _WAITS_EVERY_S - self.period_s / 2:
             batches.append(self._waits.batch(self._link.db))
             self._waits = _Waits()
