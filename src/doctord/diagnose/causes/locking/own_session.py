@@ -112,6 +112,7 @@ def _tree(case: Case, root: Blocker, still_s: float) -> list[Evidence]:
                         root.waiters), "",
                  phrase("it waits in {} itself, outside the lock manager{}", root.event,
                         phrase(": {}", shortened(text)) if text else "")),
-        Evidence("session", f"event in ('{root.event}') and sid = {root.sid}", phrase("{:time} in one wait each, root and waiter", still_s),
-                 phrase("{:time}", STANDS_STILL_S), "nothing moves", "at_least"),
+        Evidence("session", f"event in ('{root.event}') and sid = {root.sid}",
+                 phrase("{:time} in one wait each, root and waiter", still_s), phrase("{:time}", STANDS_STILL_S),
+                 "nothing moves", "at_least"),
     ]  # fmt: skip
