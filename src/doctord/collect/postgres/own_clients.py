@@ -19,7 +19,7 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.collect.postgres.statistics.figures import Figures
 
-NAME: Final = "own_client.is_behind"
+NAME: Final = "pg_stat_activity.own_client"
 _EVERY_S: Final = 2.0
 _AT_MOST: Final = 8
 _SOCKET: Final = re.compile(r"socket:\[(\d+)\]")

@@ -11,7 +11,7 @@ OWN = {"sid": 7001, "wait_class": "Application", "event": "transactionid", "bloc
 
 def standing(pair: str | None, value: float = 1.0) -> Dataset:
     others = [OWN | {"sid": 7002 + number, "in_state_s": 60.0} for number in range(4)]
-    rows = [{"component": "postgresql", "db": DB, "name": "own_client.is_behind", "entity": pair, "value": value,
+    rows = [{"component": "postgresql", "db": DB, "name": "pg_stat_activity.own_client", "entity": pair, "value": value,
              "kind": "gauge"}] if pair else []  # fmt: skip
     return host(time={}, sessions=[ROOT, OWN, *others], extra={"statistic": rows})
 

@@ -12,7 +12,7 @@ from doctord.diagnose.finding import Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
 
-CLIENT_OF: Final = "own_client.is_behind"
+CLIENT_OF: Final = "pg_stat_activity.own_client"
 # Until version 16 all extensions' waits have one name.
 OUTSIDE: Final = ("Extension", "DblinkGetResult", "DblinkConnect", "DblinkGetConnect", "PostgresFdwGetResult",
                   "PostgresFdwConnect", "PostgresFdwCleanupResult")  # fmt: skip
