@@ -81,6 +81,7 @@ def test_commits_in_line_to_notify_are_told_from_other_objects(server: PostgresS
         assert notifiers.read(link_to(server.dsn("doctord"))) == []
         server.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
         try:
+            until_commits_wait(server)
             with running(holder, "UPDATE account SET balance = 1 WHERE id = 1") as first:
                 until(collector, "session", lambda row: row["event"] == "SyncRep")
                 with running(waiter, "UPDATE account SET balance = 1 WHERE id = 2") as waiting:
@@ -143,6 +144,16 @@ def _least_before(collector: SessionCollector, waiter: psycopg.Connection, state
             until(collector, "session", lambda row: (row["sid"], row["event"]) == (sid, "advisory")) for _ in range(10)
         ]
     return min(abs(row["transaction_s"] - row["statement_s"]) for row in rows)
+
+
+def until_commits_wait(server: PostgresServer) -> None:
+    """Commits wait for a standby once the checkpointer has read the new settings, some time after it was told to."""
+    for _ in range(200):
+        with server.connect() as probe, running(probe, "UPDATE account SET balance = 1 WHERE id = 9"):
+            time.sleep(0.1)
+            if server.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"):
+                return
+    raise AssertionError
 
 
 def test_a_lock_on_another_object_stays_what_it_is(server: PostgresServer, collector: SessionCollector) -> None:
