@@ -8,6 +8,7 @@ from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.notify_queue import NotifyQueue
 from doctord.collect.postgres.server_log import ServerLog
 from doctord.collect.postgres.statistics.archiver import Archiver
 from doctord.collect.postgres.statistics.certificates import Certificates
@@ -15,6 +16,7 @@ from doctord.collect.postgres.statistics.folders import Folders
 from doctord.collect.postgres.statistics.freezing import Freezing
 from doctord.collect.postgres.statistics.horizon import Horizon
 from doctord.collect.postgres.statistics.lock_table import LockTable
+from doctord.collect.postgres.statistics.objects.notifiers import Notifiers
 from doctord.collect.postgres.statistics.objects.relations import Relations
 from doctord.collect.postgres.statistics.objects.schema import Schema
 from doctord.collect.postgres.statistics.replication import Replication
@@ -54,8 +56,8 @@ class StatisticsCollector:
 
     period_s = 5.0
 
-    def __init__(self, link: Link) -> None:
-        """The link is opened with the first sample, in the thread that takes it."""
+    def __init__(self, link: Link, notifying: NotifyQueue | None = None) -> None:
+        """The link is opened with the first sample, in the thread that takes it; `notifying`: who waits to do so."""
         self.name = f"{link.db} statistics"
         self._link = link
         self._cost = Cost(self.name)
@@ -76,6 +78,7 @@ class StatisticsCollector:
             WaitSampling(),
             Schema(),
             Certificates(),
+            Notifiers(notifying or NotifyQueue()),
         )
 
     def sample(self) -> list[Batch]:
