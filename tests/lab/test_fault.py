@@ -64,6 +64,8 @@ def test_each_required_fault_expects_its_cause() -> None:
         "prepared_transaction_hot_row": "vacuum_held_back",
         "standby_query_hot_row": "vacuum_held_back",
         "tablespace_fills": "filesystem_full",
+        "subscriber_scans": "subscription_behind",
+        "subscriber_by_key": None,
         "wal_on_slow_device": "device_slow",
         "wraparound_vacuum_in_the_way": "table_locks",
         "far_clients": "network_latency",
