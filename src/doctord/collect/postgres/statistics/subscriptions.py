@@ -42,9 +42,11 @@ ORDER BY d.datname, s.subname
 # What a change on the publisher finds its row by: the replica identity's index, else the primary key
 # (GetRelationIdentityOrPK of the server's source). Version 16 tries other indexes before it reads the table whole.
 _TABLES: Final = """\
-SELECT /* doctord */ s.subname AS name, n.nspname || '.' || c.relname AS relation, r.srsubstate <> 'r' AS "pg_subscription_rel.not_ready",
+SELECT /* doctord */ s.subname AS name, n.nspname || '.' || c.relname AS relation,
+       r.srsubstate <> 'r' AS "pg_subscription_rel.not_ready",
        NOT EXISTS (SELECT FROM pg_index AS i WHERE i.indrelid = c.oid AND i.indisvalid
-                       AND (i.indisprimary OR (i.indisreplident AND c.relreplident = 'i'))) AS "pg_subscription_rel.without_key",
+                       AND (i.indisprimary OR (i.indisreplident AND c.relreplident = 'i')))
+           AS "pg_subscription_rel.without_key",
        (SELECT count(*) FROM pg_trigger AS t
         WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled IN ('R', 'A')) AS "pg_subscription_rel.triggers"
 FROM pg_subscription_rel AS r
