@@ -66,6 +66,8 @@ def test_each_required_fault_expects_its_cause() -> None:
         "tablespace_fills": "filesystem_full",
         "subscriber_scans": "subscription_behind",
         "subscriber_by_key": None,
+        "blocks_without_rows": "table_mostly_empty",
+        "few_rows": None,
         "wal_on_slow_device": "device_slow",
         "wraparound_vacuum_in_the_way": "table_locks",
         "far_clients": "network_latency",
