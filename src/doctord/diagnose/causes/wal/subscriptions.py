@@ -135,8 +135,12 @@ def _queued(one: Subscription) -> list[Evidence]:
     """How long messages stood before they were taken."""
     where = f"name = '{QUEUED}' and entity = '{one.entity}' and db = '{one.db}'"
     limit = phrase("{:.1f s}", QUEUE_S if one.never_idle else LATE_S)
-    why = "since the publisher sent what is applied now; what it has not sent yet comes on top"
-    told = [Evidence("statistic", where, phrase("{:.1f s}", one.queued_s), limit, why, "at_least")]
+    why = "what the publisher has not sent yet comes on top"
+    told = [
+        Evidence(
+            "statistic", where, phrase("what is applied was sent {:.1f s} before", one.queued_s), limit, why, "at_least"
+        )
+    ]
     return [*told, *_more(where, one.growth)] if _is_behind(one.queued_s, one.growth) or one.never_idle else []
 
 
