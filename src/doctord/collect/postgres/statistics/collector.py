@@ -25,6 +25,7 @@ from doctord.collect.postgres.statistics.role_settings import RoleSettings
 from doctord.collect.postgres.statistics.settings import Settings
 from doctord.collect.postgres.statistics.sizes import Sizes
 from doctord.collect.postgres.statistics.statements import Statements
+from doctord.collect.postgres.statistics.subscriptions import Subscriptions
 from doctord.collect.postgres.statistics.views import ClusterViews
 from doctord.collect.postgres.statistics.wait_sampling import WaitSampling
 from doctord.errors import UserError
@@ -70,6 +71,7 @@ class StatisticsCollector:
             Freezing(),
             LockTable(),
             Replication(),
+            Subscriptions(),
             Archiver(),
             Statements(),
             Relations(),
