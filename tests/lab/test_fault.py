@@ -28,6 +28,8 @@ def test_each_required_fault_expects_its_cause() -> None:
         "system_call_storm": "system_call_storm",
         "work_mem_spill": "sort_spill",
         "pool_exhausted": "pooler_queue",
+        "prepared_statements_leak": "sessions_grow",
+        "sessions_warm_up": None,
         "pool_large_enough": None,
         "abandoned_slot": "slot_keeps_wal",
         "backup_saturates_disk": "io_by_others",
@@ -141,12 +143,14 @@ def test_only_faults_of_control_groups_devices_and_the_kernel_need_root() -> Non
         "neighbour_takes_memory",
         "one_cpu_interrupted",
         "packets_lost",
+        "prepared_statements_leak",
         "requests_split",
         "tablespace_fills",
         "wal_on_slow_device",
         "good_way",
         "neighbour_reads_files",
         "one_cpu_receives",
+        "sessions_warm_up",
         "tablespace_large",
     ]
 
