@@ -21,6 +21,7 @@ BY_WORDS: Final = (
     ("too many notifications in the notify queue", "54000"),
     ("no space left on device", "53100"),
     ("disk quota exceeded", "53100"),
+    ("exceeds temp_file_limit", "53400"),
     ("out of memory", "53200"),
     ("out of shared memory", "53200"),
     ("cannot allocate memory", "53200"),
