@@ -70,7 +70,7 @@ def test_names_in_queries_are_those_of_the_page() -> None:
     gauges = {f"{view.name}.{column}" for view in VIEWS for column in view.gauges}
     known = {name for name in documented("postgresql") if not name.endswith(".*")}
     named = {name for name in asked if name in known or not name.startswith(whole)}
-    assert named | gauges == {name for name in known if not name.startswith(("log.", "logins."))}
+    assert named | gauges == {name for name in known if not name.startswith(("log.", "logins.", "limits."))}
 
 
 def test_names_of_logins_under_way_are_those_of_the_page() -> None:

@@ -22,6 +22,8 @@ BY_WORDS: Final = (
     ("no space left on device", "53100"),
     ("disk quota exceeded", "53100"),
     ("exceeds temp_file_limit", "53400"),
+    ("too many open files", "53000"),
+    ("insufficient file descriptors", "53000"),
     ("out of memory", "53200"),
     ("out of shared memory", "53200"),
     ("cannot allocate memory", "53200"),

@@ -65,6 +65,8 @@ KINDS: Final = (
     # EDQUOT has no SQLSTATE of its own: an internal error, or the error of a system call.
     Kind("disk full", ("53100", "58030", "XX000"), "quota exceeded", is_servers_own=True),
     Kind("temp_file_limit", ("53400",), "temp_file_limit"),
+    Kind("descriptors", ("53000", "58030", "XX000"), "too many open files", is_servers_own=True),
+    Kind("descriptors", ("53000",), "file descriptors", is_servers_own=True),
     Kind("lock table", ("53200",), "out of shared memory", is_servers_own=True),
     Kind("out of memory", ("53200",), is_servers_own=True),
     Kind("connections", ("53300",), least_share=NEVER),

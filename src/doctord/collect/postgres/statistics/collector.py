@@ -13,6 +13,7 @@ from doctord.collect.postgres.statistics.archiver import Archiver
 from doctord.collect.postgres.statistics.folders import Folders
 from doctord.collect.postgres.statistics.freezing import Freezing
 from doctord.collect.postgres.statistics.horizon import Horizon
+from doctord.collect.postgres.statistics.limits import Limits
 from doctord.collect.postgres.statistics.lock_table import LockTable
 from doctord.collect.postgres.statistics.objects.relations import Relations
 from doctord.collect.postgres.statistics.objects.schema import Schema
@@ -66,6 +67,7 @@ class StatisticsCollector:
             Horizon(),
             Freezing(),
             LockTable(),
+            Limits(),
             Replication(),
             Archiver(),
             Statements(),
