@@ -78,6 +78,11 @@ def test_names_of_logins_under_way_are_those_of_the_page() -> None:
     assert in_source("src/doctord/collect/postgres", r'"(logins\.\w+)"') == known
 
 
+def test_names_of_limits_are_those_of_the_page() -> None:
+    known = {name for name in documented("postgresql") if name.startswith("limits.")}
+    assert in_source("src/doctord/collect/postgres", r'"(limits\.\w+)"') == known
+
+
 @pytest.mark.parametrize("folder", ["analyse", "diagnose", "report"])
 def test_a_diagnosis_asks_for_documented_names_only(folder: str) -> None:
     asked = in_source(
