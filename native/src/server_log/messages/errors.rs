@@ -87,7 +87,8 @@ pub fn without_constants(message: &[u8]) -> String {
             .iter()
             .any(|word| plain.strip_suffix(b" ").is_some_and(|text| text.ends_with(word)));
         plain.push(b'"');
-        match folder(quoted).filter(|_| lacks_room && plain.ends_with(b"file \"")) {
+        match folder(quoted).filter(|_| lacks_room && (plain.ends_with(b"file \"") || plain.ends_with(b"directory \"")))
+        {
             Some(folder) => plain.extend_from_slice(&[folder, b"?"].concat()),
             None => plain.extend_from_slice(if names_object { quoted } else { b"?" }),
         }
