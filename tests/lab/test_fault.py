@@ -28,6 +28,10 @@ def test_each_required_fault_expects_its_cause() -> None:
         "system_call_storm": "system_call_storm",
         "work_mem_spill": "sort_spill",
         "pool_exhausted": "pooler_queue",
+        "inodes_run_out": "disk_full",
+        "inodes_enough": None,
+        "prepared_statements_leak": "sessions_grow",
+        "sessions_warm_up": None,
         "pool_large_enough": None,
         "notify_commits": "commits_notify",
         "notify_seldom": None,
@@ -121,6 +125,7 @@ def test_each_fault_with_a_cause_comes_in_three_intensities_but_what_is_there_or
     faults = all_faults().values()
     assert {fault.name for fault in faults if fault.cause and fault.intensities != INTENSITIES} == {
         "advisory_lock_chain",
+        "inodes_run_out",
         "synchronous_standby_missing",
         "wraparound_vacuum_in_the_way",
     }
@@ -144,17 +149,21 @@ def test_only_faults_of_control_groups_devices_and_the_kernel_need_root() -> Non
         "far_clients",
         "fragmented_file",
         "huge_pages_reserved",
+        "inodes_run_out",
         "memory_squeeze",
         "narrow_way",
         "neighbour_takes_memory",
         "one_cpu_interrupted",
         "packets_lost",
+        "prepared_statements_leak",
         "requests_split",
         "tablespace_fills",
         "wal_on_slow_device",
         "good_way",
+        "inodes_enough",
         "neighbour_reads_files",
         "one_cpu_receives",
+        "sessions_warm_up",
         "tablespace_large",
     ]
 

@@ -47,6 +47,7 @@ pub const AUTHORIZED: Figure = count("pg_stat_database.sessions");
 pub const DISCONNECTIONS: Figure = count("log.disconnections");
 pub const SESSION_TIME: Figure = seconds_of_us("log.session_time");
 pub const TOO_MANY: Figure = count("log.connections_refused");
+pub const FORKS_FAILED: Figure = count("log.forks_failed");
 
 pub const DEADLOCKS: Figure = count("pg_stat_database.deadlocks");
 pub const LOCK_WAITS: Figure = count("log.lock_waits");

@@ -86,6 +86,30 @@ def test_what_is_a_crash(tmp_path: Path, message: str, *, is_crash: bool) -> Non
     assert bool(events) is is_crash
 
 
+def test_processes_that_could_not_be_started_are_counted_by_what_fork_said(tmp_path: Path) -> None:
+    why = "Resource temporarily unavailable"
+    _, counts = told(
+        tmp_path / "log",
+        f"{PREFIX}LOG:  could not fork new process for connection: {why}",
+        f"{PREFIX}LOG:  could not fork autovacuum worker process: {why}",
+        f"{PREFIX}LOG:  could not fork worker process: Cannot allocate memory",
+    )
+    assert counts == {why: 2, "Cannot allocate memory": 1}
+
+
+def test_the_folder_of_a_file_is_told_where_there_was_no_room(tmp_path: Path) -> None:
+    none_left = "No space left on device"
+    _, counts = told(
+        tmp_path / "log",
+        f'{PREFIX}ERROR:  could not extend file "base/5/16384": {none_left}',
+        f'{PREFIX}ERROR:  could not create directory "pg_tblspc/16400/PG_15/5": {none_left}',
+    )
+    assert counts == {
+        f'ERROR could not extend file "base/?": {none_left}': 1,
+        f'ERROR could not create directory "pg_tblspc/?": {none_left}': 1,
+    }
+
+
 def test_messages_are_counted_without_their_values(tmp_path: Path) -> None:
     events, counts = told(
         tmp_path / "log",

@@ -68,9 +68,25 @@ pub fn is_raised(entry: &Entry) -> bool {
     entry.sqlstate == b"P0001" || memchr::memmem::find(entry.context, b"RAISE").is_some()
 }
 
+/// What write(2) and open(2) say where a place has no room for a file: then it matters whose it is.
+const LACKS: [&[u8]; 3] = [b"No space left on device", b"uota exceeded", b"Too many open files"];
+/// Folders of the data directory (PostgreSQL documentation, "Database File Layout"), the inner ones first.
+const FOLDERS: [&[u8]; 9] = [
+    b"base/pgsql_tmp/",
+    b"base/",
+    b"global/",
+    b"pg_wal/",
+    b"pg_tblspc/",
+    b"pg_replslot/",
+    b"pg_logical/",
+    b"pg_dynshmem/",
+    b"pg_xact/",
+];
+
 /// A message on one line without numbers and without what stands in quotes, but for names of objects.
 pub fn without_constants(message: &[u8]) -> String {
     let message = &with_plain_quotes(message);
+    let lacks_room = LACKS.iter().any(|words| memchr::memmem::find(message, words).is_some());
     let mut plain = Vec::with_capacity(message.len());
     let mut parts = message.split(|byte| *byte == b'"');
     plain.extend_from_slice(parts.next().unwrap_or(b""));
@@ -79,7 +95,11 @@ pub fn without_constants(message: &[u8]) -> String {
             .iter()
             .any(|word| plain.strip_suffix(b" ").is_some_and(|text| text.ends_with(word)));
         plain.push(b'"');
-        plain.extend_from_slice(if names_object { quoted } else { b"?" });
+        match folder(quoted).filter(|_| lacks_room && (plain.ends_with(b"file \"") || plain.ends_with(b"directory \"")))
+        {
+            Some(folder) => plain.extend_from_slice(&[folder, b"?"].concat()),
+            None => plain.extend_from_slice(if names_object { quoted } else { b"?" }),
+        }
         plain.push(b'"');
         plain.extend_from_slice(parts.next().unwrap_or(b""));
     }
@@ -89,6 +109,11 @@ pub fn without_constants(message: &[u8]) -> String {
     scrub(plain, Dialect::Postgres, &mut scrubbed);
     scrubbed.truncate(LONGEST);
     String::from_utf8_lossy(&scrubbed).into_owned()
+}
+
+/// The folder of a server's file, which may lie on a file system of its own; nothing of any other file.
+fn folder(path: &[u8]) -> Option<&'static [u8]> {
+    FOLDERS.iter().find(|folder| path.starts_with(folder)).copied()
 }
 
 /// The quotes of other languages than English, « and », as plain ones.
@@ -106,6 +131,34 @@ fn with_plain_quotes(message: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_folder_of_a_file_stays_where_there_was_no_room_for_it() {
+        for (message, left) in [
+            (
+                "could not extend file \"base/16384/16399.2\": No space left on device",
+                "could not extend file \"base/?\": No space left on device",
+            ),
+            (
+                "could not write to file \"base/pgsql_tmp/pgsql_tmp77.0\": No space left on device",
+                "could not write to file \"base/pgsql_tmp/?\": No space left on device",
+            ),
+            (
+                "could not create file \"pg_tblspc/16400/PG_15/5/7\": Disk quota exceeded",
+                "could not create file \"pg_tblspc/?\": Disk quota exceeded",
+            ),
+            (
+                "could not open file \"/home/secret\": No space left on device",
+                "could not open file \"?\": No space left on device",
+            ),
+            (
+                "could not open file \"base/5/7\": No such file or directory",
+                "could not open file \"?\": No such file or directory",
+            ),
+        ] {
+            assert_eq!(without_constants(message.as_bytes()), left);
+        }
+    }
 
     #[test]
     fn values_leave_messages() {

@@ -15,6 +15,7 @@ from doctord.collect.postgres.statistics.certificates import Certificates
 from doctord.collect.postgres.statistics.folders import Folders
 from doctord.collect.postgres.statistics.freezing import Freezing
 from doctord.collect.postgres.statistics.horizon import Horizon
+from doctord.collect.postgres.statistics.limits import Limits
 from doctord.collect.postgres.statistics.lock_table import LockTable
 from doctord.collect.postgres.statistics.objects.notifiers import Notifiers
 from doctord.collect.postgres.statistics.objects.relations import Relations
@@ -70,6 +71,7 @@ class StatisticsCollector:
             Horizon(),
             Freezing(),
             LockTable(),
+            Limits(),
             Replication(),
             Subscriptions(),
             Archiver(),
