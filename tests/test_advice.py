@@ -56,6 +56,8 @@ OF_OTHERS = {
     "--help", "--version", "--enable-dtrace", "--reload", "--governor", "--enable", "--human", "--pretty",
     "--single-transaction", "--containers", "--format", "--timestamps", "--progress", "--cpunodebind", "--membind",
     "--preferred", "--interleave",
+    "--shm-size",  # docker run
+    "--inodes",  # du
 }  # fmt: skip
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 

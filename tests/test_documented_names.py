@@ -70,12 +70,14 @@ def test_names_in_queries_are_those_of_the_page() -> None:
     gauges = {f"{view.name}.{column}" for view in VIEWS for column in view.gauges}
     known = {name for name in documented("postgresql") if not name.endswith(".*")}
     named = {name for name in asked if name in known or not name.startswith(whole)}
-    assert named | gauges == {name for name in known if not name.startswith(("log.", "logins."))}
+    elsewhere = ("log.", "logins.", "certificate.", "limits.")
+    assert named | gauges == {name for name in known if not name.startswith(elsewhere)}
 
 
-def test_names_of_logins_under_way_are_those_of_the_page() -> None:
-    known = {name for name in documented("postgresql") if name.startswith("logins.")}
-    assert in_source("src/doctord/collect/postgres", r'"(logins\.\w+)"') == known
+@pytest.mark.parametrize("family", ["logins", "certificate", "limits"])
+def test_names_of_families_are_those_of_the_page(family: str) -> None:
+    known = {name for name in documented("postgresql") if name.startswith(f"{family}.")}
+    assert in_source("src/doctord/collect/postgres", rf'"({family}\.\w+)"') == known
 
 
 @pytest.mark.parametrize("folder", ["analyse", "diagnose", "report"])

@@ -1,7 +1,9 @@
 """Expressions that are compiled later are right all the same."""
 
 import gc
+import re
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 
 import pytest
@@ -28,3 +30,8 @@ def test_an_expression_is_compiled_once_and_does_as_that_of_re() -> None:
     assert regex(rb"\d").sub(b"", b"a1") == b"a"
     with pytest.raises(AttributeError, match="no_such"):
         _ = number.no_such  # type: ignore[attr-defined]
+
+
+def test_no_module_compiles_an_expression_when_it_is_imported() -> None:
+    sources = (Path(doctord.__file__).parent).rglob("*.py")
+    assert [path.name for path in sources if re.search(r"(?m)^\S.*\bre\.compile\(", path.read_text("utf-8"))] == []

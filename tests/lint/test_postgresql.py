@@ -97,6 +97,11 @@ def kernel(**settings: object) -> list[dict[str, Any]]:
     ]
 
 
+def certificate(days: float) -> dict[str, float]:
+    """One of a year, with so many days left."""
+    return {"certificate.left_s server.crt": days * 86400.0, "certificate.held_s server.crt": (365 - days) * 86400.0}
+
+
 def dead(rows: int, live: int) -> list[dict[str, Any]]:
     return [{"kind": "table", "db": DB, "database": "a", "name": "public.t", "dead_rows": rows, "live_rows": live}]
 
@@ -251,6 +256,8 @@ FAULTS: list[tuple[str, dict[str, object], dict[str, Any], Severity, str]] = [
     ("lock_waits_unlogged", {"log_lock_waits": "off"}, load(waits={"transactionid": 1}), NOTE, CANNOT_JUDGE),
     ("statements_not_measured", {"shared_preload_libraries": ""}, load(waits={"CPU": 1}), NOTE, CANNOT_JUDGE),
     ("activity_not_measured", {"track_activities": "off"}, load(), NOTE, CANNOT_JUDGE),
+    ("certificate_near_end", {"ssl_cert_file": "server.crt"}, load(certificate(10)), WARNING, "no client"),
+    ("certificate_near_end", {"ssl_cert_file": "server.crt"}, load(certificate(-1)), ERROR, "no client"),
     ("passwords_in_md5", {"password_encryption": "md5"}, load(), NOTE, "stolen hash"),
 ]  # fmt: skip
 
@@ -302,6 +309,7 @@ MEASURED: list[tuple[str, dict[str, Any]]] = [
     ("standby_queries_cancelled", load({"pg_stat_database_conflicts.confl_snapshot a": 0})),
     ("huge_pages_do_not_cover", load(memory={"huge_pages_total": 2100, "huge_page_bytes": 2 * MIB})),
     ("huge_pages_unused", load(memory={"huge_pages_total": 0, "page_tables_bytes": 10 * MIB})),
+    ("certificate_near_end", load(certificate(200))),
 ]  # fmt: skip
 SET = [(name, settings, tables) for name, settings, tables, _, _ in FAULTS if settings and settings != EIGHTEEN]
 DECIDED = [*((name, {}, tables) for name, tables in MEASURED), *(one for one in SET if one[0] not in dict(MEASURED))]

@@ -38,6 +38,14 @@ impl Kept {
     }
 }
 
+/// A file read once, whole. Those of /proc tell no length, so that `std::fs::read` asks for them some eight times.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut buffer = Vec::new();
+    let length = read_whole(&File::open(path)?, &mut buffer)?;
+    buffer.truncate(length);
+    Ok(buffer)
+}
+
 /// Reads to the end: the kernel hands out tables like diskstats a page at a time, whatever the buffer holds.
 fn read_whole(file: &File, buffer: &mut Vec<u8>) -> io::Result<usize> {
     let mut length = 0;

@@ -43,6 +43,8 @@ const READ_ONLY: [&str; 3] = ["squashfs", "iso9660", "erofs"];
 pub struct Filesystems {
     mountinfo: PathBuf,
     kinds: PathBuf,
+    /// The kernel's list of kinds, read again where a mount is of none of them: a module may have brought it.
+    known: String,
     sheet: Sheet<FilesystemColumns>,
 }
 
@@ -51,6 +53,7 @@ impl Filesystems {
         Ok(Self {
             mountinfo: proc.join("self/mountinfo"),
             kinds: proc.join("filesystems"),
+            known: String::new(),
             sheet: Sheet::new("filesystem", host, layouts)?,
         })
     }
@@ -60,10 +63,14 @@ impl Filesystems {
             Ok(text) => text,
             Err(error) => return events.not_measured("/proc/self/mountinfo", &error.to_string(), "mount /proc"),
         };
-        let kinds = fs::read_to_string(&self.kinds).unwrap_or_default();
-        let virtual_kinds = virtual_kinds(&kinds);
+        let mounts = mounts::parse(&text);
+        if mounts.iter().any(|mount| !is_known(&self.known, &mount.kind)) {
+            self.known = fs::read_to_string(&self.kinds).unwrap_or_default();
+        }
+        let known = std::mem::take(&mut self.known);
+        let virtual_kinds = virtual_kinds(&known);
         let mut seen = HashSet::new();
-        for mount in mounts::parse(&text) {
+        for mount in mounts {
             if is_remote(&mount) {
                 events.not_measured(
                     &format!("space of {}", mount.point.display()),
@@ -74,6 +81,7 @@ impl Filesystems {
                 self.add(interval, &mount, events);
             }
         }
+        self.known = known;
     }
 
     fn add(&mut self, interval: &Interval, mount: &Mount, events: &mut Events) {
@@ -113,6 +121,12 @@ impl Filesystems {
 /// Whether to ask about it may take for ever.
 pub fn is_remote(mount: &Mount) -> bool {
     REMOTE.contains(&mount.kind.as_str()) || mount.kind.starts_with("fuse.")
+}
+
+/// Whether the kernel's list names a kind; of `fuse.sshfs` it names what is before the dot.
+fn is_known(text: &str, kind: &str) -> bool {
+    let kind = kind.split('.').next().unwrap_or(kind);
+    text.split_ascii_whitespace().any(|word| word == kind)
 }
 
 /// Kinds of file system without a device, by the kernel's own list.

@@ -8,16 +8,20 @@ use super::messages;
 use super::moment;
 
 const TIME: usize = 0;
+const USER: usize = 1;
 const DATABASE: usize = 2;
+const CLIENT: usize = 4;
 const SEVERITY: usize = 11;
 const SQLSTATE: usize = 12;
 const MESSAGE: usize = 13;
 const DETAIL: usize = 14;
 const CONTEXT: usize = 18;
 const STATEMENT: usize = 19;
+/// From version 9.0 on.
+const APPLICATION: usize = 22;
 /// Columns of version 8.3, the least that there ever were.
 const FEWEST: usize = 22;
-const KEPT: usize = STATEMENT + 1;
+const KEPT: usize = APPLICATION + 1;
 
 /// Whether a line begins with a time and a comma.
 pub fn is_start(line: &[u8]) -> bool {
@@ -125,6 +129,9 @@ fn take(fields: &[Cow<[u8]>; KEPT], part: &mut Part) {
     let entry = Entry {
         sqlstate: &fields[SQLSTATE],
         database: &fields[DATABASE],
+        user: &fields[USER],
+        application: &fields[APPLICATION],
+        client: &fields[CLIENT],
         message: &fields[MESSAGE],
         detail: &fields[DETAIL],
         context: &fields[CONTEXT],

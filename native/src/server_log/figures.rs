@@ -33,6 +33,7 @@ const fn ms_of_us(name: &'static str) -> Figure {
 
 pub const MESSAGES: Figure = count("log.messages");
 pub const ERRORS: Figure = count("log.errors");
+pub const ERRORS_FROM: Figure = count("log.errors_from");
 pub const STATEMENTS_LOGGED: Figure = count("log.statements_without_duration");
 pub const DURATIONS: Figure = count("log.durations_without_statement");
 pub const PLANS: Figure = count("log.plans");
@@ -46,6 +47,7 @@ pub const AUTHORIZED: Figure = count("pg_stat_database.sessions");
 pub const DISCONNECTIONS: Figure = count("log.disconnections");
 pub const SESSION_TIME: Figure = seconds_of_us("log.session_time");
 pub const TOO_MANY: Figure = count("log.connections_refused");
+pub const FORKS_FAILED: Figure = count("log.forks_failed");
 
 pub const DEADLOCKS: Figure = count("pg_stat_database.deadlocks");
 pub const LOCK_WAITS: Figure = count("log.lock_waits");

@@ -16,6 +16,12 @@ struct Message<'a> {
     timestamp: Cow<'a, str>,
     #[serde(borrow, default, alias = "database_name")]
     dbname: Cow<'a, str>,
+    #[serde(borrow, default, alias = "user_name")]
+    user: Cow<'a, str>,
+    #[serde(borrow, default)]
+    application_name: Cow<'a, str>,
+    #[serde(borrow, default, alias = "connection_from")]
+    remote_host: Cow<'a, str>,
     #[serde(borrow)]
     error_severity: Cow<'a, str>,
     #[serde(borrow, default, alias = "sql_state_code")]
@@ -62,6 +68,9 @@ fn take(message: &Message, part: &mut Part) {
     let entry = Entry {
         sqlstate: message.state_code.as_bytes(),
         database: message.dbname.as_bytes(),
+        user: message.user.as_bytes(),
+        application: message.application_name.as_bytes(),
+        client: message.remote_host.as_bytes(),
         message: message.message.as_bytes(),
         detail: message.detail.as_bytes(),
         context: message.context.as_bytes(),

@@ -22,6 +22,9 @@ enum Field {
     SessionStart,
     Database,
     SqlState,
+    User,
+    Application,
+    Client,
     Other,
 }
 
@@ -37,6 +40,9 @@ pub struct Prefix<'a> {
     pub moment: Option<Moment>,
     pub database: &'a [u8],
     pub sqlstate: &'a [u8],
+    pub user: &'a [u8],
+    pub application: &'a [u8],
+    pub client: &'a [u8],
 }
 
 /// A log_line_prefix, as far as anything in it is of use.
@@ -131,11 +137,24 @@ impl Pattern {
                 // After `%q` nothing follows of background processes.
                 Piece::Literal(_) if at == text.len() && found.moment.is_some() => return Some(found),
                 Piece::Literal(literal) if text[at..].starts_with(literal) => literal.len(),
+                Piece::Literal(_) if found.moment.is_some() && self.tells_who(number) => return Some(found),
                 Piece::Literal(_) => return None,
-                Piece::Field(field) => found.take(*field, &text[at..], self.0.get(number + 1), zones)?,
+                Piece::Field(field) => match found.take(*field, &text[at..], self.0.get(number + 1), zones) {
+                    Some(length) => length,
+                    // What only tells who it was, at the end, may be written in ways of its own.
+                    None if found.moment.is_some() && self.tells_who(number) => return Some(found),
+                    None => return None,
+                },
             };
         }
         Some(found)
+    }
+
+    /// Whether nothing but who it was is told from a piece on.
+    fn tells_who(&self, from: usize) -> bool {
+        let who = [Field::User, Field::Application, Field::Client, Field::Other];
+        let is_who = |piece: &Piece| matches!(piece, Piece::Literal(_)) || who.map(Piece::Field).contains(piece);
+        self.0[from..].iter().all(is_who)
     }
 }
 
@@ -163,6 +182,9 @@ impl<'a> Prefix<'a> {
             Field::Database if value != NOT_SET => self.database = value,
             Field::SqlState if value.len() != 5 => return None,
             Field::SqlState => self.sqlstate = value,
+            Field::User if value != NOT_SET => self.user = value,
+            Field::Application if value != NOT_SET => self.application = value,
+            Field::Client => self.client = value,
             _ => {}
         }
         Some(length)
@@ -195,6 +217,9 @@ fn field_of(letter: u8) -> Field {
         b's' => Field::SessionStart,
         b'd' => Field::Database,
         b'e' => Field::SqlState,
+        b'u' => Field::User,
+        b'a' => Field::Application,
+        b'h' | b'r' => Field::Client,
         _ => Field::Other,
     }
 }

@@ -162,6 +162,8 @@ fn named(before: &str, rest: &[u8], length: usize) -> Option<&'static str> {
     Some(match key.to_ascii_lowercase().as_str() {
         "d" | "db" | "database" | "dbname" | "datname" => "%d",
         "u" | "user" | "usr" | "username" => "%u",
+        "a" | "app" | "application" | "application_name" => "%a",
+        "h" | "host" | "client" | "remote" | "r" => "%r",
         "e" | "state" | "sqlstate" | "code" | "err" | "error" => "%e",
         _ => "%i",
     })

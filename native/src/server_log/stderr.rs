@@ -174,6 +174,9 @@ fn close(open: Option<Open>, bytes: &[u8], part: &mut Part) {
     let entry = Entry {
         sqlstate,
         database: open.prefix.database,
+        user: open.prefix.user,
+        application: open.prefix.application,
+        client: open.prefix.client,
         message,
         detail,
         context,

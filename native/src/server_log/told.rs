@@ -2,11 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::figures::{AUTOVACUUM_CANCELLED, AUTOVACUUM_SKIPPED, ERRORS, Figure, PLANS, TOO_MANY};
+use super::figures::{
+    AUTOVACUUM_CANCELLED, AUTOVACUUM_SKIPPED, ERRORS, ERRORS_FROM, FORKS_FAILED, Figure, PLANS, TOO_MANY,
+};
 use super::tally::Tally;
 
 /// What is counted besides errors, under its own name and by what it is about.
-const COUNTED: [Figure; 3] = [AUTOVACUUM_CANCELLED, AUTOVACUUM_SKIPPED, PLANS];
+const COUNTED: [Figure; 5] = [
+    AUTOVACUUM_CANCELLED,
+    AUTOVACUUM_SKIPPED,
+    ERRORS_FROM,
+    FORKS_FAILED,
+    PLANS,
+];
 
 /// Figures by name and by what they are about, which is empty where that is not told.
 type Counted = BTreeMap<(&'static str, String), i64>;

@@ -60,7 +60,7 @@ def backends(dataset: Dataset, db: str | None, looks: pl.DataFrame) -> Backends 
     if rows.is_empty() or since is None or until is None:
         return None
     rows = rows.filter((pl.col("ts") > since) & (pl.col("ts") <= until)).filter(_of_server(dataset, db, rows))
-    rows = rows.filter(~pl.col("pid").is_in(_own(dataset, db)))
+    rows = rows.filter(~pl.col("pid").is_in(own_backends(dataset, db)))
     if rows.is_empty():
         return None
     scale = _edges(dataset, since, until) * _looked(looks) if looks["is_told"].any() else 1.0
@@ -114,7 +114,7 @@ def _told_postmasters(dataset: Dataset, db: str | None) -> pl.Series:
     return told["value"].cast(pl.Int64, strict=False).drop_nulls().unique(maintain_order=True)
 
 
-def _own(dataset: Dataset, db: str | None) -> list[int]:
+def own_backends(dataset: Dataset, db: str | None) -> list[int]:
     """The numbers of our own sessions."""
     settings = dataset.frame("setting").filter(
         (pl.col("component") == OWN) & (pl.col("db") == db) & pl.col("name").str.starts_with(OWN_BACKEND)

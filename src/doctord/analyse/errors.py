@@ -10,6 +10,8 @@ from doctord.dataset.dataset import Dataset
 
 LOGGED = "log.errors"
 IN_ALL = f"in_all.{LOGGED}"  # of a log that tells no times
+# By who met them, behind the message.
+FROM, WHO = "log.errors_from", " | "
 # Severities that end a statement, a session or a server; a warning ends none.
 FAILED = ("ERROR", "FATAL", "PANIC")
 CODE = r"^\w+ ([0-9A-Z]{5}|MY-\d+) "
@@ -62,6 +64,27 @@ def _logged_in(statistic: pl.DataFrame) -> list[Logged]:
         .sort("count", "db", "entity", descending=[True, False, False], maintain_order=True)
     )
     return [_logged(row) for row in counted.iter_rows(named=True)]
+
+
+def met(dataset: Dataset, one: Logged) -> list[tuple[str, float]]:
+    """Who met a message and how often, the most frequent first; empty where the log does not tell."""
+    counts = dataset.derived("statistic", _met_in).get((one.db, one.entity), {})
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _met_in(statistic: pl.DataFrame) -> dict[tuple[str, str], dict[str, float]]:
+    """By server and message how often each met it."""
+    is_rate = pl.col("name") == FROM
+    rows = statistic.filter(is_rate | (pl.col("name") == f"in_all.{FROM}")).drop_nulls(["db", "entity", "value"])
+    counted = rows.with_columns(
+        count=pl.when(is_rate).then(pl.col("value") * pl.col("interval_s")).otherwise("value")
+    ).select("db", "entity", "count")
+    found = dict[tuple[str, str], dict[str, float]]()
+    for db, entity, count in counted.iter_rows():
+        message, _, who = entity.rpartition(WHO)
+        by = found.setdefault((db, message), {})
+        by[who] = by.get(who, 0.0) + count
+    return found
 
 
 def failures(messages: list[Logged]) -> list[Logged]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import polars as pl
@@ -51,6 +52,7 @@ class Versions:
         return self.gets_share * max(1 - USUAL_PAGES / self.pages_per_row, 0.0)
 
 
+@lru_cache(maxsize=2)  # several causes ask for them, and of each table with dead rows again
 def row_versions(dataset: Dataset) -> list[Versions]:
     """Tables with dead rows whose reads were counted, most pages wasted first."""
     heap, indexes, found, changed = (_per_s(dataset, names) for names in (HEAP, INDEXES, ROWS, CHANGED))

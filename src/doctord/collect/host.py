@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from doctord.collect.core.collector import Collector
-from doctord.collect.core.database import Database
+from doctord.collect.core.database import Database, Search
 from doctord.collect.core.probe import Probe
 from doctord.collect.databases import database_of
 from doctord.collect.databases import databases as kinds
@@ -30,7 +30,7 @@ class Host:
         Args:
             databases: Whether to look at databases at all.
             dsns: Addresses of servers to look at. Where they, or a kind's own environment (such as libpq's), name
-                servers, nobody else is looked for.
+                servers, nobody else is looked for, but for poolers of this host that lead to these.
             period_s: Seconds between two samples of the host.
             unsampled: Whether to look also at servers whose sessions are not sampled: for their settings.
             probes: Whether to connect as a client does, again and again.
@@ -42,6 +42,7 @@ class Host:
         of = {dsn: _looked_at(database_of(dsn), looked_at) for dsn in dsns} if databases else {}
         self._named = [(one, [dsn for dsn in of if of[dsn] is one] if dsns else one.named()) for one in looked_at]
         self._searches = [one.search() for one, named in self._named if one.search and not (dsns or named)]
+        self._searches += _before(self._named)
         self._period_s, self._probes = period_s, probes
 
     def collectors(self) -> list[Collector]:
@@ -60,6 +61,12 @@ class Host:
 
     def _wanted(self, collectors: Sequence[Collector]) -> list[Collector]:
         return [each for each in collectors if self._probes or not isinstance(each, Probe)]
+
+
+def _before(named: Sequence[tuple[Database, Sequence[str]]]) -> list[Search]:
+    """What looks for poolers before the servers that were named: none where poolers were named too."""
+    places = [place for one, dsns in named if one.places and dsns for place in one.places(dsns)]
+    return [one.before(places) for one, dsns in named if one.before and places and not dsns]
 
 
 def _looked_at(database: Database, those: Sequence[Database]) -> Database:

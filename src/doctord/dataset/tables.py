@@ -171,6 +171,12 @@ TABLES: Final[dict[str, Table]] = {
             ("minor_faults_per_s", "f64", "Page faults served without I/O."),
             ("major_faults_per_s", "f64", "Page faults that needed I/O."),
             ("rss_bytes", "i64", "Resident memory, shared pages included."),
+            (
+                "anon_bytes",
+                "i64",
+                "Resident memory of its own (RssAnon), of a database server's processes; as of the last reading.",
+            ),
+            ("swap_bytes", "i64", "Memory of its own in swap (VmSwap), likewise."),
             ("read_bytes_per_s", "f64", "Bytes fetched from storage."),
             ("write_bytes_per_s", "f64", "Bytes sent to storage."),
             ("syscalls_per_s", "f64", "System calls."),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import psycopg
 
@@ -16,6 +16,7 @@ from doctord.lab.errors import LabError
 from doctord.lab.host.processes import running, server_user, tied
 from doctord.lab.server import DATABASE, PrivateServer
 
+Mode = Literal["transaction", "session"]
 _START_S: Final = 10.0
 _CONFIGURATION: Final = """\
 [databases]
@@ -25,7 +26,7 @@ listen_addr =
 listen_port = {port}
 unix_socket_dir = {folder}
 auth_type = any
-pool_mode = transaction
+pool_mode = {mode}
 default_pool_size = {size}
 max_client_conn = 200
 """
@@ -59,8 +60,13 @@ class Pooler:
 
 
 @contextmanager
-def pooler(server: PrivateServer, size: int) -> Iterator[Pooler]:
+def pooler(server: PrivateServer, size: int, mode: Mode = "transaction") -> Iterator[Pooler]:
     """Run one until the context ends; it is looked at beside the server.
+
+    Args:
+        server: the server behind it.
+        size: how many connections to it a pool may have.
+        mode: for how long a client keeps one.
 
     Raises:
         LabError: it is not installed, or does not start.
@@ -72,7 +78,13 @@ def pooler(server: PrivateServer, size: int) -> Iterator[Pooler]:
     folder.mkdir()
     found = Pooler(folder, _free_port())
     told = _CONFIGURATION.format(
-        database=DATABASE, server=server.folder, server_port=server.port, port=found.port, folder=folder, size=size
+        database=DATABASE,
+        server=server.folder,
+        server_port=server.port,
+        port=found.port,
+        folder=folder,
+        size=size,
+        mode=mode,
     )
     (folder / "pgbouncer.ini").write_text(told)
     if user is not None:

@@ -106,6 +106,32 @@ def test_a_sleeping_process_sleeps(sampler: HostSampler, start: Start) -> None:
     assert row["rss_bytes"] > 0
 
 
+GROW = """
+import time
+held = []
+while True:
+    held.append(bytearray(b"x" * (1 << 20)))
+    time.sleep(0.05)
+"""
+
+
+def test_memory_of_their_own_is_told_of_a_databases_processes(
+    sampler: HostSampler, start: Start, tmp_path: Path
+) -> None:
+    """A process is known by the name of its program."""
+    named = tmp_path / "mysqld"
+    named.symlink_to(sys.executable)
+    grows, other = start(str(named), "-c", GROW), start(sys.executable, "-c", GROW)
+    time.sleep(0.5)  # until it has its name
+    take(sampler)
+    told = [of(take_after(sampler, 0.3), grows)["anon_bytes"] for _ in range(8)]
+    assert told[-1] - told[0] >= 4 << 20
+    row = of(take_after(sampler, 0.3), grows)
+    assert 0 < row["anon_bytes"] <= row["rss_bytes"]
+    assert row["swap_bytes"] is not None
+    assert of(take_after(sampler, 0.3), other)["anon_bytes"] is None
+
+
 def test_written_bytes_are_seen(sampler: HostSampler, start: Start, tmp_path: Path) -> None:
     pid = start(sys.executable, "-c", WRITE, str(tmp_path / "file"))
     take_after(sampler, 0.3)

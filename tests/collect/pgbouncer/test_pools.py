@@ -15,12 +15,14 @@ import pytest
 from doctord.collect import pgbouncer
 from doctord.collect.core import poolers
 from doctord.collect.core.notices import Notices
+from doctord.collect.core.place import Place
 from doctord.collect.host import Host
 from doctord.collect.pgbouncer.driver import PgBouncerDriver
 from doctord.collect.pgbouncer.pools import Pools
+from doctord.collect.pgbouncer.unasked import Unasked
 from doctord.collect.postgres import discover
 from doctord.errors import UserError
-from doctord.lab.pooler import Pooler, pooler
+from doctord.lab.pooler import Mode, Pooler, pooler
 from postgres_samples import rows_of
 from servers import PostgresServer, running_postgres
 
@@ -44,8 +46,8 @@ def server() -> Iterator[PostgresServer]:
 
 
 @contextmanager
-def before(server: PostgresServer, size: int) -> Iterator[Pooler]:
-    with pooler(Behind(server.socket_dir, server.port, []), size) as one:  # type: ignore[arg-type]
+def before(server: PostgresServer, size: int, mode: Mode = "transaction") -> Iterator[Pooler]:
+    with pooler(Behind(server.socket_dir, server.port, []), size, mode) as one:  # type: ignore[arg-type]
         yield one
     shutil.rmtree(one.folder)
 
@@ -98,6 +100,76 @@ def test_a_pooler_is_found_and_is_no_server(server: PostgresServer) -> None:
     assert f"pgbouncer:{one.port}" in {row["db"] for row in rows}
 
 
+@pytest.mark.server
+def test_who_has_the_servers_while_others_wait(server: PostgresServer) -> None:
+    with before(server, size=1, mode="session") as one, ExitStack() as clients:
+        job, waiting = (
+            clients.enter_context(closing(psycopg.connect(one.dsn, autocommit=True, application_name=name)))
+            for name in ("nightly", "web")
+        )
+        [[pid]] = job.execute("select pg_backend_pid()").fetchall()
+        with closing(Pools(PgBouncerDriver.from_address(one.address), Notices())) as collector:
+            quiet = sampled(collector)
+            waiting.pgconn.send_query(b"select 2")
+            waiting.pgconn.flush()
+            time.sleep(1.5)
+            rows = sampled(collector)
+    assert "pgbouncer.held_s" not in {row["name"] for row in quiet["statistic"]}
+    [held] = [row for row in rows["statistic"] if row["name"] == "pgbouncer.held_s"]
+    assert (held["entity"].rpartition("@")[0], held["value"] >= 1) == (f"pgbench postgres {pid} nightly", True)
+    assert {row["value"] for row in rows["statistic"] if row["name"] == "pgbouncer.session_mode"} == {1.0}
+
+
+@pytest.mark.server
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root reads the configuration of others")
+def test_a_pooler_before_a_named_server_belongs_to_it(server: PostgresServer) -> None:
+    named, other = f"host={server.socket_dir} port={server.port}", f"host={server.socket_dir} port={server.port + 1}"
+    with before(server, size=1) as one:
+        of_it, of_other = ({each.name for each in Host(dsns=[dsn]).collectors()} for dsn in (named, other))
+        both = [each.name for each in Host(dsns=[named, one.address]).collectors()]
+    own = f"pools of pgbouncer:{one.port}"
+    assert (own in of_it, own in of_other, both.count(own)) == (True, False, 1)
+
+
+def test_a_pooler_that_leads_elsewhere_by_its_own_word_is_left_alone() -> None:
+    class Console:
+        db, errors = "pgbouncer:6432", (psycopg.Error,)
+
+    collector = Pools(Console(), Notices(), places=[Place("db1", 5432)])  # type: ignore[arg-type]
+    told = {"DATABASES": [{"name": "shop", "host": "db2", "port": 5432}, {"name": "pgbouncer", "host": "", "port": 1}]}
+    collector._show = lambda what: told[what]  # type: ignore[method-assign]
+    assert not collector._leads_there()
+    told["DATABASES"][0]["host"] = "db1"
+    assert collector._leads_there()
+
+
+def test_what_is_told_of_a_pooler_that_refuses(tmp_path: Path) -> None:
+    (tmp_path / "net").mkdir()
+    rows = [f"0: 2 0 0 0001 {state} 77 /run/.s.PGSQL.6432" for state in ("01", "03", "03")]
+    (tmp_path / "net/unix").write_text("\n".join(["Num", *rows, "0: 3 0 0 0001 03 78"]) + "\n")
+    log = tmp_path / "pgbouncer.log"
+    log.write_text(
+        "2026-11-23 21:00:00.000 UTC [7] LOG stats: 3 xacts/s, 4 queries/s, 0 client parses/s, in 5 B/s, out 6 B/s, "
+        "xact 700 us, query 800 us, wait 2500000 us\n"
+    )
+    unasked = Unasked("pgbouncer:6432", poolers.Pooler(7, 6432, "/run", 0, is_known=True, log=str(log)), tmp_path)
+    first = {row["name"]: row["value"] for row in rows_of("statistic", unasked.look())}
+    assert first == {
+        "pgbouncer.clients_connected": 2.0,
+        "pgbouncer.xacts": 3.0,
+        "pgbouncer.queries": 4.0,
+        "pgbouncer.xact_time": 700.0,
+        "pgbouncer.query_time": 800.0,
+        "pgbouncer.wait_time": 2_500_000.0,
+    }
+    assert unasked.look() == []
+    with log.open("a") as more:
+        more.write("2026-11-23 21:00:05.000 UTC [7] LOG C-0x1: a/b@unix:6432 closing because: query_wait_timeout\n")
+    unasked._looked_at = time.monotonic() - 10.0
+    [timed_out] = [row for row in rows_of("statistic", unasked.look()) if row["name"] == "pgbouncer.timed_out"]
+    assert timed_out["value"] * timed_out["interval_s"] == pytest.approx(1.0)
+
+
 def test_a_pooler_that_is_not_there_is_told_once_and_costs_nothing_else(tmp_path: Path) -> None:
     with closing(Pools(PgBouncerDriver.from_address(f"pgbouncer://{tmp_path}:6432"), Notices())) as collector:
         rows = sampled(collector)
@@ -139,7 +211,12 @@ def test_a_configuration_with_included_files_and_remarks(tmp_path: Path) -> None
     (process / "root/etc").mkdir(parents=True)
     (process / "comm").write_text("pgbouncer\n")
     (process / "cmdline").write_bytes(b"pgbouncer\0/etc/pgbouncer.ini\0")
-    text = "%include /etc/x.ini\n[databases]\n* = host=h password=%x\n[pgbouncer]\n; remark\nlisten_port = 6543\n"
+    text = "%include /etc/x.ini\n%include /etc/no.ini\n[pgbouncer]\n; remark\nlisten_port = 6543\nlogfile = /l/pb.log\n"
     (process / "root/etc/pgbouncer.ini").write_text(text)
+    (process / "root/etc/x.ini").write_text("[databases]\n* = host=h,127.0.0.1 port='5433' password=%x\nshop =\n")
     [found] = poolers.poolers(tmp_path)
     assert (found.port, found.socket_dir, found.is_known) == (6543, "/tmp", True)  # noqa: S108 - its own default
+    assert found.servers == {Place("h", 5433), Place("127.0.0.1", 5433), Place("", 5432)}
+    assert found.log == str(process / "root/l/pb.log")
+    to = {place: found.may_lead_to([place]) for place in (Place("/run", 5433), Place("h", 5432), Place("db9", 5433))}
+    assert list(to.values()) == [True, False, False]

@@ -86,6 +86,30 @@ def test_what_is_a_crash(tmp_path: Path, message: str, *, is_crash: bool) -> Non
     assert bool(events) is is_crash
 
 
+def test_processes_that_could_not_be_started_are_counted_by_what_fork_said(tmp_path: Path) -> None:
+    why = "Resource temporarily unavailable"
+    _, counts = told(
+        tmp_path / "log",
+        f"{PREFIX}LOG:  could not fork new process for connection: {why}",
+        f"{PREFIX}LOG:  could not fork autovacuum worker process: {why}",
+        f"{PREFIX}LOG:  could not fork worker process: Cannot allocate memory",
+    )
+    assert counts == {why: 2, "Cannot allocate memory": 1}
+
+
+def test_the_folder_of_a_file_is_told_where_there_was_no_room(tmp_path: Path) -> None:
+    none_left = "No space left on device"
+    _, counts = told(
+        tmp_path / "log",
+        f'{PREFIX}ERROR:  could not extend file "base/5/16384": {none_left}',
+        f'{PREFIX}ERROR:  could not create directory "pg_tblspc/16400/PG_15/5": {none_left}',
+    )
+    assert counts == {
+        f'ERROR could not extend file "base/?": {none_left}': 1,
+        f'ERROR could not create directory "pg_tblspc/?": {none_left}': 1,
+    }
+
+
 def test_messages_are_counted_without_their_values(tmp_path: Path) -> None:
     events, counts = told(
         tmp_path / "log",
@@ -109,6 +133,34 @@ def test_messages_are_counted_without_their_values(tmp_path: Path) -> None:
         'ERROR invalid input syntax for type integer: "?"': 1,
         "ERROR (raised by a function)": 1,
         "log.connections_refused": 2,
+        'FATAL password authentication failed for user "?" | user app, database shop': 1,
+        "FATAL sorry, too many clients already | user app, database shop": 2,
+    }
+
+
+def test_what_fails_without_an_error_is_counted_with_who_met_it(tmp_path: Path) -> None:
+    form = Form("stderr", "%m [%p] %q%u@%d %a %h ")
+    begin = f"{TIME} [77] "
+    _, counts = told(
+        tmp_path / "log",
+        f"{begin}[unknown]@[unknown] [unknown] 10.0.0.5 LOG:  could not accept SSL connection: no shared cipher",
+        f"{begin}[unknown]@[unknown] [unknown] 10.0.0.5 LOG:  konnte SSL-Verbindung nicht annehmen: no shared cipher",
+        f"{begin}ann@shop psql [local] WARNUNG:  Version von Sortierfolge für Datenbank »shop« stimmt nicht überein",
+        f"{begin}LOG:  database system is ready to accept connections",
+        f"{begin}LOG:  checkpoint starting: time",
+        f"{begin}ann@shop psql [local] LOG:  AUDIT: SESSION,1,1,READ,SELECT,,,select failed from t,<none>",
+        f"{begin}ann@shop psql [local] LOG:  statement: select 'could not {SECRET}'",
+        form=form,
+    )
+    refused, warned = (
+        "LOG could not accept SSL connection: no shared cipher",
+        ('WARNING database "shop" has a collation version mismatch'),
+    )
+    assert counts == {
+        refused: 2,
+        warned: 1,
+        f"{refused} | client 10.0.0.5": 2,
+        f"{warned} | user ann, database shop, application psql, client [local]": 1,
     }
 
 

@@ -6,7 +6,11 @@ from contextlib import closing, contextmanager, suppress
 import psycopg
 import pytest
 
+from doctord.analyse.locking.standing_by import ITS_OWN_S
+from doctord.collect.postgres.notify_queue import EVENT, NotifyQueue
+from doctord.collect.postgres.own_clients import NAME, unix_peers
 from doctord.collect.postgres.sessions import SessionCollector
+from doctord.collect.postgres.statistics.objects.notifiers import Notifiers
 from postgres_samples import link_to, rows_of, until
 from servers import PostgresServer
 
@@ -59,6 +63,107 @@ def test_a_lock_convoy_shows_who_blocks_whom(server: PostgresServer, collector: 
             assert len(together) >= 2
             assert len({row["ts"] for row in together}) == 1
         holder.execute("ROLLBACK")
+
+
+def test_commits_in_line_to_notify_are_told_from_other_objects(server: PostgresServer) -> None:
+    notifying = NotifyQueue()
+    server.execute(
+        "CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN PERFORM pg_notify('news', ''); RETURN NULL; END $$",
+        "CREATE TRIGGER tell AFTER UPDATE ON account FOR EACH STATEMENT EXECUTE FUNCTION tell()",
+    )
+    with (
+        closing(SessionCollector(link_to(server.dsn("doctord")), notifying)) as collector,
+        closing(Notifiers(notifying)) as notifiers,
+        server.connect() as holder,
+        server.connect() as waiter,
+    ):
+        assert notifiers.read(link_to(server.dsn("doctord"))) == []
+        server.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
+        try:
+            until_commits_wait(server)
+            with running(holder, "UPDATE account SET balance = 1 WHERE id = 1") as first:
+                until(collector, "session", lambda row: row["event"] == "SyncRep")
+                with running(waiter, "UPDATE account SET balance = 1 WHERE id = 2") as waiting:
+                    row = until(
+                        collector, "session", lambda row: row["sid"] == waiting and row["blocker_sid"] is not None
+                    )
+                    link = link_to(server.dsn("doctord"))
+                    link.open()
+                    told = [one["entity"] for one in rows_of("statistic", notifiers.read(link))]
+                    assert notifiers.read(link) == [], "each database once"
+                    link.close()
+        finally:
+            server.execute(
+                "SET synchronous_commit = local",
+                "ALTER SYSTEM RESET synchronous_standby_names",
+                "SELECT pg_reload_conf()",
+                "DROP TRIGGER tell ON account",
+                "DROP FUNCTION tell",
+            )
+    assert (row["event"], row["wait_kind"], row["blocker_sid"]) == (EVENT, "notify", first)
+    assert [entity.partition(".")[2] for entity in told] == ["public.tell on public.account"]
+
+
+def test_a_session_that_waits_for_one_of_its_own_is_told(server: PostgresServer, collector: SessionCollector) -> None:
+    if not server.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'dblink'"):
+        pytest.skip("dblink is not installed")
+    server.execute("CREATE EXTENSION IF NOT EXISTS dblink")
+    change = "UPDATE account SET balance = 7 WHERE id = 3"
+    with server.connect() as root:
+        root.execute("SELECT dblink_connect('own', %s)", [server.dsn("postgres")])
+        root.execute("BEGIN")
+        root.execute(change)
+        with running(root, f"SELECT dblink_exec('own', '{change}')") as sid:
+            row = until(collector, "statistic", lambda row: row["name"] == NAME)
+            waiting = until(collector, "session", lambda row: row["blocker_sid"] == sid)["sid"]
+        root.execute("ROLLBACK")
+    if can_see_sockets():
+        assert (row["entity"], row["value"]) == (f"{sid} {waiting}", 1.0)
+
+
+def can_see_sockets() -> bool:
+    """Whether the ends of sockets of other processes may be seen: as root, or as the server's user."""
+    return bool(dict(unix_peers()))
+
+
+def test_a_statement_of_its_own_begins_its_transaction(server: PostgresServer, collector: SessionCollector) -> None:
+    wanted = "SELECT pg_advisory_lock(4711)"
+    with server.connect() as leader, server.connect() as alone, server.connect() as second:
+        leader.execute(wanted)
+        second.execute("BEGIN")
+        time.sleep(0.01)
+        before = [_least_before(collector, waiter, wanted) for waiter in (alone, second)]
+    assert before[0] < ITS_OWN_S < 0.01 <= before[1]
+
+
+def _least_before(collector: SessionCollector, waiter: psycopg.Connection, statement: str) -> float:
+    """By how much its transaction is older than its statement, of ten looks at the least."""
+    with running(waiter, statement) as sid:
+        rows = [
+            until(collector, "session", lambda row: (row["sid"], row["event"]) == (sid, "advisory")) for _ in range(10)
+        ]
+    return min(abs(row["transaction_s"] - row["statement_s"]) for row in rows)
+
+
+def until_commits_wait(server: PostgresServer) -> None:
+    """Commits wait for a standby once the checkpointer has read the new settings, some time after it was told to."""
+    for _ in range(200):
+        with server.connect() as probe, running(probe, "UPDATE account SET balance = 1 WHERE id = 9"):
+            time.sleep(0.1)
+            if server.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"):
+                return
+    raise AssertionError
+
+
+def test_a_lock_on_another_object_stays_what_it_is(server: PostgresServer, collector: SessionCollector) -> None:
+    with server.connect() as holder, server.connect() as waiter:
+        holder.execute("BEGIN")
+        holder.execute("COMMENT ON SCHEMA public IS 'x'")
+        with running(waiter, "DROP SCHEMA public") as waiting:
+            row = until(collector, "session", lambda row: row["sid"] == waiting and row["wait_class"] == "Application")
+        holder.execute("ROLLBACK")
+    assert (row["event"], row["wait_kind"]) == ("object", "table lock")
 
 
 def test_our_own_backend_is_told_once_for_each_connection(collector: SessionCollector) -> None:

@@ -55,6 +55,8 @@ def test_all_forms_give_the_same(logs: dict[str, Path]) -> None:
     for name in datasets[0].tables:
         # Lines of several sessions may come in another order in each file.
         frames = [dataset.frame(name).sort(pl.all()) for dataset in datasets]
+        if name == "statistic":  # who met a message the text tells as far as its prefix does
+            frames = [frame.filter(pl.col("name") != "log.errors_from") for frame in frames]
         assert frames[0].height > 0
         assert frames[1].equals(frames[0]), f"{name} of the csvlog"
         assert frames[2].equals(frames[0]), f"{name} of the jsonlog"

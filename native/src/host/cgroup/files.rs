@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Kind;
+use crate::host::files;
 use crate::host::pressure;
 use crate::host::text::{fields, lines, number, value};
 
@@ -60,7 +61,7 @@ pub fn read(kind: Kind, folder: &Path, own: bool) -> Vec<Reading> {
 
 /// A file's text; empty where the controller is off, which says the same as a file without the wanted lines.
 fn text(folder: &Path, name: &str) -> Vec<u8> {
-    std::fs::read(folder.join(name)).unwrap_or_default()
+    files::read(&folder.join(name)).unwrap_or_default()
 }
 
 fn figure(folder: &Path, name: &str) -> Option<u64> {
@@ -106,27 +107,51 @@ fn memory_v1(folder: &Path, own: bool) -> Vec<Reading> {
     // No limit is written as the largest number of pages.
     let limit = figure(folder, "memory.limit_in_bytes").filter(|&limit| limit < i64::MAX as u64 - 0xffff);
     let kills = value(&text(folder, "memory.oom_control"), b"oom_kill");
+    let stat = text(folder, "memory.stat");
     memory(
         own,
         limit,
         figure(folder, "memory.usage_in_bytes"),
         figure(folder, "memory.failcnt"),
         kills,
-        value(&text(folder, "memory.stat"), b"total_workingset_refault_file"),
+        &Charged {
+            refaults: value(&stat, b"total_workingset_refault_file"),
+            anon: value(&stat, b"total_rss"),
+            files: sum(&stat, [b"total_inactive_file", b"total_active_file"]),
+        },
     )
 }
 
 fn memory_v2(folder: &Path, own: bool) -> Vec<Reading> {
     let events = text(folder, "memory.events");
     let (failures, kills) = (value(&events, b"max"), value(&events, b"oom_kill"));
+    let stat = text(folder, "memory.stat");
     memory(
         own,
         figure(folder, "memory.max"),
         figure(folder, "memory.current"),
         failures,
         kills,
-        value(&text(folder, "memory.stat"), b"workingset_refault_file"),
+        &Charged {
+            refaults: value(&stat, b"workingset_refault_file"),
+            anon: value(&stat, b"anon"),
+            files: sum(&stat, [b"inactive_file", b"active_file"]),
+        },
     )
+}
+
+fn sum(stat: &[u8], keys: [&[u8]; 2]) -> Option<u64> {
+    Some(value(stat, keys[0])? + value(stat, keys[1])?)
+}
+
+/// What memory.stat tells of a group and those below it.
+struct Charged {
+    /// File pages read again soon after they were dropped: a group that merely fills its cache has none.
+    refaults: Option<u64>,
+    /// Memory of the processes' own, no files and no shared memory: it cannot be dropped.
+    anon: Option<u64>,
+    /// Page cache of files, which is dropped before the group runs out; shared memory is not among it.
+    files: Option<u64>,
 }
 
 fn memory(
@@ -135,7 +160,7 @@ fn memory(
     usage: Option<u64>,
     failures: Option<u64>,
     kills: Option<u64>,
-    refaults: Option<u64>,
+    charged: &Charged,
 ) -> Vec<Reading> {
     if !own && limit.is_none() {
         return Vec::new();
@@ -147,8 +172,9 @@ fn memory(
         ("memory.usage_bytes", "bytes", gauge(usage)),
         ("memory.failures_per_s", "per_s", counter(failures)),
         ("memory.oom_kills_per_s", "per_s", counter(kills)),
-        // File pages read again soon after they were dropped: a group that merely fills its cache has none.
-        ("memory.refaults_per_s", "per_s", counter(refaults)),
+        ("memory.refaults_per_s", "per_s", counter(charged.refaults)),
+        ("memory.anon_bytes", "bytes", gauge(charged.anon)),
+        ("memory.file_bytes", "bytes", gauge(charged.files)),
     ]
     .into_iter()
     .filter_map(|(name, unit, value)| Some(Reading::new(name, unit, value?)))
@@ -339,6 +365,20 @@ mod tests {
         for (kind, folder) in [(Kind::Memory, old), (Kind::Unified, new)] {
             let readings = read(kind, folder.path(), true);
             assert_eq!(found(&readings, "memory.refaults_per_s"), Some(Value::Counter(7.0)));
+        }
+    }
+
+    #[test]
+    fn what_can_be_dropped_is_told_from_what_cannot() {
+        let old = group(&[(
+            "memory.stat",
+            "rss 1\ninactive_file 1\ntotal_rss 50\ntotal_inactive_file 20\ntotal_active_file 10\n",
+        )]);
+        let new = group(&[("memory.stat", "anon 50\nfile 90\ninactive_file 20\nactive_file 10\n")]);
+        for (kind, folder) in [(Kind::Memory, old), (Kind::Unified, new)] {
+            let readings = read(kind, folder.path(), true);
+            assert_eq!(found(&readings, "memory.anon_bytes"), Some(Value::Gauge(50.0)));
+            assert_eq!(found(&readings, "memory.file_bytes"), Some(Value::Gauge(30.0)));
         }
     }
 

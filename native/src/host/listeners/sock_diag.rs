@@ -9,6 +9,8 @@ use crate::host::netlink::{self, Message, Socket, attributes, push_attribute, pu
 
 const SOCK_DIAG: i32 = 4;
 const BY_FAMILY: u16 = 20;
+/// TCPDIAG_GETSOCK, the older request: it alone asks for both families at once, and each answer walks the kernel's whole table.
+const TCP_OF_ALL: u16 = 18;
 const ESTABLISHED: u8 = 1;
 const CLOSE_WAIT: u8 = 8;
 /// What struct inet_diag_msg takes before its attributes.
@@ -50,10 +52,10 @@ impl SockDiag {
     /// Every listening TCP socket of this network namespace.
     pub fn tcp_listeners(&mut self) -> io::Result<Vec<TcpListener>> {
         let mut found = Vec::new();
-        for family in [libc::AF_INET, libc::AF_INET6] {
-            let request = inet_request(family, 1 << LISTEN, 1 << (INET_MEMORY - 1));
-            self.dump(&request, |message| found.extend(parse_listener(message.payload)))?;
-        }
+        let request = tcp_request(1 << LISTEN, 1 << (INET_MEMORY - 1));
+        self.dump(TCP_OF_ALL, &request, |message| {
+            found.extend(parse_listener(message.payload));
+        })?;
         Ok(found)
     }
 
@@ -70,7 +72,7 @@ impl SockDiag {
         let mut request = inet_request(family, 1 << ESTABLISHED | 1 << CLOSE_WAIT, 1 << (INET_INFO - 1));
         push_attribute(&mut request, INET_BYTECODE, &port_is(address.port()));
         let mut ages_s = Vec::new();
-        self.dump(&request, |message| {
+        self.dump(BY_FAMILY, &request, |message| {
             if let Some((at, age_s)) = parse_waiting(message.payload)
                 && (at == address.ip() || address.ip().is_unspecified() && !others.contains(&at))
             {
@@ -83,10 +85,10 @@ impl SockDiag {
     /// Every TCP connection of this network namespace that somebody has accepted or made, what its TCP tells included.
     pub fn connections(&mut self) -> io::Result<Vec<Connection>> {
         let mut found = Vec::new();
-        for family in [libc::AF_INET, libc::AF_INET6] {
-            let request = inet_request(family, 1 << ESTABLISHED | 1 << CLOSE_WAIT, 1 << (INET_INFO - 1));
-            self.dump(&request, |message| found.extend(parse_connection(message.payload)))?;
-        }
+        let request = tcp_request(1 << ESTABLISHED | 1 << CLOSE_WAIT, 1 << (INET_INFO - 1));
+        self.dump(TCP_OF_ALL, &request, |message| {
+            found.extend(parse_connection(message.payload));
+        })?;
         Ok(found)
     }
 
@@ -97,13 +99,13 @@ impl SockDiag {
             request.extend_from_slice(&value.to_ne_bytes());
         }
         let mut found = Vec::new();
-        self.dump(&request, |message| found.extend(parse_unix(message.payload)))?;
+        self.dump(BY_FAMILY, &request, |message| found.extend(parse_unix(message.payload)))?;
         Ok(found)
     }
 
-    fn dump(&mut self, request: &[u8], mut take: impl FnMut(Message)) -> io::Result<()> {
+    fn dump(&mut self, kind: u16, request: &[u8], mut take: impl FnMut(Message)) -> io::Result<()> {
         let mut messages = Vec::new();
-        push_message(&mut messages, BY_FAMILY, netlink::REQUEST | netlink::DUMP, 1, request);
+        push_message(&mut messages, kind, netlink::REQUEST | netlink::DUMP, 1, request);
         self.0.send(&messages)?;
         loop {
             let mut any = false;
@@ -123,6 +125,14 @@ impl SockDiag {
             }
         }
     }
+}
+
+/// struct inet_diag_req of TCP sockets in these states, of all families.
+fn tcp_request(states: u32, extensions: u8) -> Vec<u8> {
+    let mut request = vec![0; 60];
+    request[3] = extensions;
+    request[52..56].copy_from_slice(&states.to_ne_bytes());
+    request
 }
 
 /// struct inet_diag_req_v2 of TCP sockets in these states.

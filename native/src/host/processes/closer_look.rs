@@ -12,6 +12,7 @@ use super::microstates::Microstates;
 use super::system_calls::{SystemCalls, Tracepoint};
 use super::translation::{Counters, Translation, Walks, walks_here};
 use crate::host::cpus::perf::is_passing;
+use crate::host::files;
 use crate::host::text::value;
 
 /// Intervals from one look at a process to the next, and from one count of calls to the next.
@@ -257,7 +258,7 @@ fn moves(folder: &Path, threads: u64) -> Option<u64> {
 }
 
 fn moved(sched: &Path) -> io::Result<Option<u64>> {
-    Ok(value(&fs::read(sched)?, b"se.nr_migrations"))
+    Ok(value(&files::read(sched)?, b"se.nr_migrations"))
 }
 
 fn numbers_of_threads(folder: &Path) -> Vec<i32> {

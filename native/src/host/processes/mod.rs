@@ -29,7 +29,7 @@ use self::translation::Translation;
 use self::users::Users;
 use crate::batch::Batch;
 use crate::host::events::Events;
-use crate::host::files::{Budget, Kept};
+use crate::host::files::{self, Budget, Kept};
 use crate::host::interval::{Interval, Moment, percent};
 use crate::host::not_measured;
 use crate::host::statistics::Statistics;
@@ -55,6 +55,8 @@ columns!(ProcessColumns {
     minor_faults_per_s,
     major_faults_per_s,
     rss_bytes,
+    anon_bytes,
+    swap_bytes,
     read_bytes_per_s,
     write_bytes_per_s,
     syscalls_per_s,
@@ -84,6 +86,8 @@ pub struct Processes {
 
 /// Of the samples in which memory is told, the first: by the second it is known who starts others.
 const SIZED: u64 = 2;
+/// A check-up has to see from few samples whose memory grows; a long recording is not burdened.
+const EARLY: u64 = 60;
 /// Lines of /proc/PID/status: memory of its own (Linux 4.5), and page tables. A fork copies the tables of the former.
 const SIZES: [(&[u8], &str); 2] = [
     (b"RssAnon", "process.anon_bytes"),
@@ -127,6 +131,7 @@ impl Processes {
                 users: Users::default(),
                 closely: Closely::default(),
                 buffer: Box::new([0; 4096]),
+                sizes: false,
             },
             // A recorded tree of files tells nothing of who ends now.
             short_lived: match proc == Path::new("/proc") {
@@ -174,6 +179,9 @@ impl Processes {
         }
         self.involuntary = self.sees_all().then_some(0);
         self.reader.closely.begin_sample();
+        self.reader.sizes = self
+            .samples
+            .is_multiple_of(if self.samples <= EARLY { 2 } else { REST });
         let mut seen = self.look(events);
         self.ask(&mut seen, events);
         for seen in seen {
@@ -361,7 +369,7 @@ impl Processes {
             if !self.short_lived.parents.contains(pid) && !command::is_server(&process.identity.command) {
                 continue;
             }
-            let Ok(status) = std::fs::read(process.folder.join("status")) else {
+            let Ok(status) = files::read(&process.folder.join("status")) else {
                 continue; // it ended, or is hidden, which is said elsewhere
             };
             let entity = entity(&process.identity.command, *pid);
@@ -441,6 +449,8 @@ fn add_row(
     sheet.str(columns.user, identity.user.as_deref());
     sheet.str(columns.unit, identity.unit.as_deref());
     sheet.count(columns.rss_bytes, Some(process.rss_bytes));
+    sheet.count(columns.anon_bytes, process.anon_bytes);
+    sheet.count(columns.swap_bytes, process.swap_bytes);
     sheet.count(columns.threads, Some(process.threads));
     for (column, value) in [
         (columns.usr_pct, states.user),

@@ -12,10 +12,15 @@ use super::stat::{Schedstat, Stat, storage_bytes, switches};
 use super::taskstats::{About, Stats, Taskstats};
 use super::unit::unit;
 use super::users::Users;
-use crate::host::files::{Budget, ProcessFile};
+use crate::host::files::{self, Budget, ProcessFile};
+use crate::host::text::value;
 
 /// A process that does nothing is still looked at once in so many samples: its memory may be reclaimed, its parent end.
 pub const REST: u64 = 10;
+/// One that does nothing all the time keeps its name, user and threads; only what others do to it may have changed.
+const REST_IDLE: u64 = 2 * REST;
+/// The kernel's own processes have no memory, and one parent for good.
+const KTHREADD: u64 = 2;
 /// A process hardly ever changes its control group.
 const REST_OF_UNIT: u64 = 10 * REST;
 /// Reading more threads than this one by one would cost more than the figure is worth.
@@ -38,6 +43,8 @@ pub struct Reader {
     pub users: Users,
     pub closely: Closely,
     pub buffer: Box<[u8; 4096]>,
+    /// Whether memory of their own is told of the database's processes that were at work.
+    pub sizes: bool,
 }
 
 /// What a first look at a process shows.
@@ -67,6 +74,9 @@ pub struct Process {
     pub identity: Identity,
     pub threads: u64,
     pub rss_bytes: u64,
+    /// Memory of its own and what of it was swapped out, of a database's processes; as of the last reading.
+    pub anon_bytes: Option<u64>,
+    pub swap_bytes: Option<u64>,
     /// Sums at the last reading; nothing before the first.
     pub usage: Option<Usage>,
     stat: ProcessFile,
@@ -88,6 +98,8 @@ impl Process {
             identity: Identity::default(),
             threads: 1,
             rss_bytes: 0,
+            anon_bytes: None,
+            swap_bytes: None,
             usage: None,
             stat: ProcessFile::new("stat"),
             schedstat: ProcessFile::new("schedstat"),
@@ -105,6 +117,14 @@ impl Process {
     /// forked still looks like its parent, and then one in `REST`.
     pub fn is_refreshed(&self) -> bool {
         self.sightings <= 2 || (self.sightings + u64::from(self.pid)).is_multiple_of(REST)
+    }
+
+    /// Whether this is a sample in which memory and parent of a process that does nothing are read again.
+    fn is_idle_refreshed(&self) -> bool {
+        let is_kernels = self.rss_bytes == 0 && self.identity.ppid == KTHREADD;
+        self.sightings <= 2
+            || self.is_regrouped()
+            || !is_kernels && (self.sightings + u64::from(self.pid)).is_multiple_of(REST_IDLE)
     }
 
     /// Whether this is a sample in which its control group is read again.
@@ -126,7 +146,7 @@ impl Process {
             .read(&self.folder, &mut reader.buffer[..], &mut reader.budget)?;
         let now = Schedstat::parse(text);
         let before = std::mem::replace(&mut self.scheduled, now);
-        Ok(match (now.is_some() && now == before, self.is_refreshed()) {
+        Ok(match (now.is_some() && now == before, self.is_idle_refreshed()) {
             (true, false) => Look::Idle,
             (true, true) => Look::IdleRefreshed,
             (false, _) => Look::Active,
@@ -151,7 +171,10 @@ impl Process {
     /// Reads an active process; an error of kind `NotFound` when it has ended.
     pub fn read(&mut self, reader: &mut Reader, stats: Option<Stats>) -> io::Result<Usage> {
         let was_single = self.threads <= 1;
-        let mut usage = self.read_stat(reader)?;
+        let mut usage = self.read_stat(reader, self.is_refreshed())?;
+        if reader.sizes || self.anon_bytes.is_none() {
+            self.read_sizes(reader);
+        }
         let stats = match &mut reader.taskstats {
             // It has more than one thread since now: the answer was about the first alone.
             Some(taskstats) if was_single && self.threads > 1 => {
@@ -168,12 +191,14 @@ impl Process {
 
     /// Reads what may change while a process does nothing; its sums stay what they were.
     pub fn refresh(&mut self, reader: &mut Reader) -> io::Result<()> {
-        self.read_stat(reader)?;
+        // It wrote no title and took no other user while it did nothing.
+        self.read_stat(reader, self.sightings <= 2 || self.is_regrouped())?;
+        self.read_sizes(reader);
         self.rest(&mut reader.budget);
         Ok(())
     }
 
-    fn read_stat(&mut self, reader: &mut Reader) -> io::Result<Usage> {
+    fn read_stat(&mut self, reader: &mut Reader, identifies: bool) -> io::Result<Usage> {
         let text = self
             .stat
             .read(&self.folder, &mut reader.buffer[..], &mut reader.budget)?;
@@ -192,7 +217,7 @@ impl Process {
             major_faults: stat.major_faults,
             ..Usage::default()
         };
-        if self.identity.comm != stat.comm || self.is_refreshed() {
+        if self.identity.comm != stat.comm || identifies {
             let comm = stat.comm.to_vec();
             self.identify(comm, reader);
         }
@@ -214,11 +239,23 @@ impl Process {
             self.identity.user = Some(reader.users.name(folder.uid()));
         }
         if self.is_regrouped() {
-            self.identity.unit = std::fs::read_to_string(self.folder.join("cgroup"))
+            self.identity.unit = files::read(&self.folder.join("cgroup"))
                 .ok()
-                .and_then(|text| unit(&text))
+                .and_then(|text| unit(std::str::from_utf8(&text).ok()?))
                 .map(Arc::from);
         }
+    }
+
+    /// Memory of its own (RssAnon, Linux 4.5) of a database's process, and what of that is in swap (VmSwap).
+    fn read_sizes(&mut self, reader: &mut Reader) {
+        if !command::is_database(&self.identity.command) {
+            return;
+        }
+        let text = self
+            .status
+            .read(&self.folder, &mut reader.buffer[..], &mut reader.budget);
+        let kib = |key: &[u8]| Some(value(text.as_ref().ok()?, key)? * 1024);
+        (self.anon_bytes, self.swap_bytes) = (kib(b"RssAnon"), kib(b"VmSwap"));
     }
 
     /// Times and switches that /proc/PID/stat does not have: from taskstats where granted, else from further files.

@@ -1,5 +1,6 @@
 //! Errors and warnings, by severity, SQLSTATE and a message without what the user typed.
 
+use super::failing;
 use super::life;
 use super::locks;
 use super::vacuum;
@@ -9,7 +10,7 @@ use crate::server_log::figures as f;
 use crate::server_log::lines::Part;
 
 /// What is named in quotes after these words is an object's name; elsewhere it may be a value.
-const OBJECTS: [&[u8]; 14] = [
+const OBJECTS: [&[u8]; 15] = [
     b"constraint",
     b"database",
     b"extension",
@@ -24,6 +25,7 @@ const OBJECTS: [&[u8]; 14] = [
     b"table",
     b"tablespace",
     b"view",
+    b"worker",
 ];
 const LONGEST: usize = 200;
 
@@ -38,7 +40,7 @@ pub fn take(entry: &Entry, part: &mut Part) {
     if life::is_refusal(entry) {
         part.tally.add(entry.moment, f::TOO_MANY, b"", 1);
     }
-    let state = if entry.sqlstate.is_empty() {
+    let state = if entry.sqlstate.is_empty() || entry.sqlstate == failing::SUCCESS {
         ""
     } else {
         &format!("{} ", String::from_utf8_lossy(entry.sqlstate))
@@ -50,19 +52,41 @@ pub fn take(entry: &Entry, part: &mut Part) {
     };
     let name = format!("{} {state}{said}", entry.severity.word());
     part.tally.add(entry.moment, f::ERRORS, name.as_bytes(), 1);
+    if entry.severity != Severity::Error
+        && let Some(who) = failing::who(entry)
+    {
+        part.tally
+            .add(entry.moment, f::ERRORS_FROM, format!("{name} | {who}").as_bytes(), 1);
+    }
     if entry.severity == Severity::Panic {
         part.tally.event(entry.moment, "error", "", format!("PANIC: {said}"));
     }
 }
 
 /// RAISE in a function: its text is the application's, and may hold anything.
-fn is_raised(entry: &Entry) -> bool {
+pub fn is_raised(entry: &Entry) -> bool {
     entry.sqlstate == b"P0001" || memchr::memmem::find(entry.context, b"RAISE").is_some()
 }
+
+/// What write(2) and open(2) say where a place has no room for a file: then it matters whose it is.
+const LACKS: [&[u8]; 3] = [b"No space left on device", b"uota exceeded", b"Too many open files"];
+/// Folders of the data directory (PostgreSQL documentation, "Database File Layout"), the inner ones first.
+const FOLDERS: [&[u8]; 9] = [
+    b"base/pgsql_tmp/",
+    b"base/",
+    b"global/",
+    b"pg_wal/",
+    b"pg_tblspc/",
+    b"pg_replslot/",
+    b"pg_logical/",
+    b"pg_dynshmem/",
+    b"pg_xact/",
+];
 
 /// A message on one line without numbers and without what stands in quotes, but for names of objects.
 pub fn without_constants(message: &[u8]) -> String {
     let message = &with_plain_quotes(message);
+    let lacks_room = LACKS.iter().any(|words| memchr::memmem::find(message, words).is_some());
     let mut plain = Vec::with_capacity(message.len());
     let mut parts = message.split(|byte| *byte == b'"');
     plain.extend_from_slice(parts.next().unwrap_or(b""));
@@ -71,7 +95,11 @@ pub fn without_constants(message: &[u8]) -> String {
             .iter()
             .any(|word| plain.strip_suffix(b" ").is_some_and(|text| text.ends_with(word)));
         plain.push(b'"');
-        plain.extend_from_slice(if names_object { quoted } else { b"?" });
+        match folder(quoted).filter(|_| lacks_room && (plain.ends_with(b"file \"") || plain.ends_with(b"directory \"")))
+        {
+            Some(folder) => plain.extend_from_slice(&[folder, b"?"].concat()),
+            None => plain.extend_from_slice(if names_object { quoted } else { b"?" }),
+        }
         plain.push(b'"');
         plain.extend_from_slice(parts.next().unwrap_or(b""));
     }
@@ -81,6 +109,11 @@ pub fn without_constants(message: &[u8]) -> String {
     scrub(plain, Dialect::Postgres, &mut scrubbed);
     scrubbed.truncate(LONGEST);
     String::from_utf8_lossy(&scrubbed).into_owned()
+}
+
+/// The folder of a server's file, which may lie on a file system of its own; nothing of any other file.
+fn folder(path: &[u8]) -> Option<&'static [u8]> {
+    FOLDERS.iter().find(|folder| path.starts_with(folder)).copied()
 }
 
 /// The quotes of other languages than English, « and », as plain ones.
@@ -98,6 +131,34 @@ fn with_plain_quotes(message: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_folder_of_a_file_stays_where_there_was_no_room_for_it() {
+        for (message, left) in [
+            (
+                "could not extend file \"base/16384/16399.2\": No space left on device",
+                "could not extend file \"base/?\": No space left on device",
+            ),
+            (
+                "could not write to file \"base/pgsql_tmp/pgsql_tmp77.0\": No space left on device",
+                "could not write to file \"base/pgsql_tmp/?\": No space left on device",
+            ),
+            (
+                "could not create file \"pg_tblspc/16400/PG_15/5/7\": Disk quota exceeded",
+                "could not create file \"pg_tblspc/?\": Disk quota exceeded",
+            ),
+            (
+                "could not open file \"/home/secret\": No space left on device",
+                "could not open file \"?\": No space left on device",
+            ),
+            (
+                "could not open file \"base/5/7\": No such file or directory",
+                "could not open file \"?\": No such file or directory",
+            ),
+        ] {
+            assert_eq!(without_constants(message.as_bytes()), left);
+        }
+    }
 
     #[test]
     fn values_leave_messages() {

@@ -2,6 +2,8 @@
 //!
 //! As the server's own message catalogues have them (version 15). What is said of objects stands between two texts.
 
+use std::borrow::Cow;
+
 use crate::server_log::text::between;
 
 /// What stands before a name, and what behind it.
@@ -100,6 +102,59 @@ const WHOLE: [(&str, [&str; 10]); 6] = [
         ],
     ),
 ];
+/// What stands before a part that is the same in any language, and what behind it: in English, and in other languages.
+type Around = (Shape, &'static [Shape]);
+const AROUND: [Around; 3] = [
+    (
+        ("could not accept SSL connection: ", ""),
+        &[
+            ("konnte SSL-Verbindung nicht annehmen: ", ""),
+            ("no se pudo aceptar una conexión SSL: ", ""),
+            ("n'a pas pu accepter la connexion SSL : ", ""),
+            ("accettazione della connessione SSL fallita: ", ""),
+            ("SSL接続を受け付けられませんでした: ", ""),
+            ("SSL 연결을 받아드릴 수 없습니다: ", ""),
+            ("не удалось принять SSL-подключение: ", ""),
+            ("kunde inte acceptera SSL-uppkoppling: ", ""),
+            ("не вдалося отримати підключення SSL: ", ""),
+            ("无法访问 SSL 联接: ", ""),
+        ],
+    ),
+    (
+        ("database \"", "\" has a collation version mismatch"),
+        &[
+            ("Version von Sortierfolge für Datenbank »", "« stimmt nicht überein"),
+            (
+                "la base de datos «",
+                "» tiene una discordancia de versión de ordenamiento (“collation”)",
+            ),
+            ("il database \"", "\" ha una versione di confronto non corrispondente"),
+            ("データベース\"", "\"で照合順序バージョンの不一致が起きています"),
+            ("\"", "\" 데이터베이스의 문자 정렬 규칙은 버전이 맞지 않음"),
+            ("несовпадение версии для правила сортировки в базе данных \"", "\""),
+            (
+                "databasen \"",
+                "\" har en jämförelse (collation) vars version som inte matchar",
+            ),
+            ("база даних \"", "\" має невідповідність версії параметрів сортування"),
+        ],
+    ),
+    (
+        ("collation \"", "\" has version mismatch"),
+        &[
+            ("Version von Sortierfolge »", "« stimmt nicht überein"),
+            ("el ordenamiento (collation) «", "» tiene una discordancia de versión"),
+            ("le collationnement « ", " » a des versions différentes"),
+            ("la versione dell'ordinamento \"", "\" non combacia"),
+            ("照合順序\"", "\"でバージョンの不一致が起きています"),
+            ("\"", "\" 문자 정렬 규칙은 버전이 맞지 않음"),
+            ("несовпадение версии для правила сортировки \"", "\""),
+            ("jämförelse (collation) \"", "\" har en version som inte matchar"),
+            ("невідповідність версій для параметру сортування \"", "\""),
+            ("排序规则\"", "\"的版本不匹配"),
+        ],
+    ),
+];
 /// The context of who vacuums a table by itself.
 const VACUUMED: [Shape; 11] = [
     ("automatic vacuum of table \"", "\""),
@@ -133,11 +188,20 @@ const SKIPPED: [Shape; 11] = [
 ];
 
 /// The message in English where it is one of those known here, else as it is.
-pub fn english(message: &[u8]) -> &[u8] {
+pub fn english(message: &[u8]) -> Cow<'_, [u8]> {
     let found = WHOLE
         .iter()
         .find(|(_, others)| others.iter().any(|other| other.as_bytes() == message));
-    found.map_or(message, |(english, _)| english.as_bytes())
+    if let Some((english, _)) = found {
+        return Cow::Borrowed(english.as_bytes());
+    }
+    let around = AROUND.iter().find_map(|((begin, end), others)| {
+        let inner = others
+            .iter()
+            .find_map(|(before, behind)| message.strip_prefix(before.as_bytes())?.strip_suffix(behind.as_bytes()))?;
+        Some([begin.as_bytes(), inner, end.as_bytes()].concat())
+    });
+    around.map_or(Cow::Borrowed(message), Cow::Owned)
 }
 
 /// The table (`database.schema.table`) that an autovacuum worker vacuumed, by the context of a message.
@@ -168,9 +232,17 @@ mod tests {
             ("storniere Autovacuum-Aufgabe", "canceling autovacuum task"),
             ("нехватка разделяемой памяти", "out of shared memory"),
             ("内存用尽", "out of memory"),
+            (
+                "konnte SSL-Verbindung nicht annehmen: tlsv1 alert unknown ca",
+                "could not accept SSL connection: tlsv1 alert unknown ca",
+            ),
+            (
+                "несовпадение версии для правила сортировки в базе данных \"shop\"",
+                "database \"shop\" has a collation version mismatch",
+            ),
             ("something else", "something else"),
         ] {
-            assert_eq!(english(other.as_bytes()), expected.as_bytes());
+            assert_eq!(&english(other.as_bytes())[..], expected.as_bytes());
         }
     }
 

@@ -56,6 +56,8 @@ const REFUSED: [&[u8]; 3] = [
     b"too many connections for",
 ];
 const ARCHIVE_FAILED: [&[u8]; 2] = [b"archive command failed", b"archive command was terminated"];
+/// Of a connection, a worker, or another process of the server's own.
+const FORK_FAILED: &[u8] = b"could not fork ";
 /// Settings that may hold a password or a key.
 const SECRET: [&[u8]; 5] = [b"conninfo", b"_command", b"passphrase", b"secret", b"token"];
 
@@ -89,6 +91,10 @@ pub fn take(entry: &Entry, part: &mut Part) -> bool {
         setting(entry, rest, part);
     } else if begins(message, &ARCHIVE_FAILED) {
         part.tally.add(entry.moment, f::ARCHIVE_FAILURES, b"", 1);
+    } else if message.starts_with(FORK_FAILED) {
+        // Why: what fork(2) said, after the last colon.
+        let why = message.rsplit(|byte| *byte == b':').next().unwrap_or_default();
+        part.tally.add(entry.moment, f::FORKS_FAILED, why.trim_ascii(), 1);
     } else if begins(message, &REPLICATION) {
         happened(entry.moment, "replication", b"", message, part);
     } else {

@@ -3,6 +3,7 @@
 
 mod checkpoints;
 pub(super) mod errors;
+mod failing;
 mod known;
 pub(super) mod languages;
 mod life;
@@ -21,23 +22,40 @@ use crate::server_log::text::{after, digits, millionths, thousandths, until};
 pub fn take(entry: &Entry, part: &mut Part) {
     part.tally.message(entry.moment, entry.severity);
     match entry.severity {
-        Severity::Log | Severity::Info | Severity::Debug | Severity::Notice => told(entry, part),
-        Severity::Warning => errors::take(entry, part),
-        Severity::Error | Severity::Fatal | Severity::Panic => {
-            let entry = Entry {
-                message: known::english(entry.message),
-                ..*entry
-            };
-            errors::take(&entry, part);
-            life::fatal(&entry, part);
+        Severity::Info | Severity::Debug | Severity::Notice => {
+            told(entry, part);
         }
+        Severity::Log => {
+            if !told(entry, part) {
+                in_english(entry, |entry| {
+                    if failing::is_failing(entry) {
+                        errors::take(entry, part);
+                    }
+                });
+            }
+        }
+        Severity::Warning => in_english(entry, |entry| errors::take(entry, part)),
+        Severity::Error | Severity::Fatal | Severity::Panic => in_english(entry, |entry| {
+            errors::take(entry, part);
+            life::fatal(entry, part);
+        }),
     }
 }
 
-fn told(entry: &Entry, part: &mut Part) {
+fn in_english(entry: &Entry, take: impl FnOnce(&Entry)) {
+    let message = known::english(entry.message);
+    take(&Entry {
+        message: &message,
+        ..*entry
+    });
+}
+
+/// Whether it is a message of which more is understood than its words.
+fn told(entry: &Entry, part: &mut Part) -> bool {
     let message = entry.message;
     if let Some((elapsed, what)) = languages::duration(message) {
-        return duration(entry, elapsed, what, part);
+        duration(entry, elapsed, what, part);
+        return true;
     }
     let moment = entry.moment;
     if let Some(text) = languages::statement(message) {
@@ -61,11 +79,12 @@ fn told(entry: &Entry, part: &mut Part) {
     } else if let Some(rest) = message.strip_prefix(b"temporary file: ") {
         temporary_file(entry, rest, part);
     } else {
-        let _ = locks::take(entry, part)
+        return locks::take(entry, part)
             || checkpoints::take(entry, part)
             || vacuum::take(entry, part)
             || life::take(entry, part);
     }
+    true
 }
 
 /// `0.841 ms  statement: SELECT 1`, `... parse <unnamed>: `, `... bind s1: `, `... execute s1: `, `... plan:`.

@@ -14,6 +14,8 @@ from doctord.dataset.waits.events import kind_of
 LONGEST_CHAIN_LOG2 = 6
 LOCKS: Final = ("row lock", "table lock", "application lock", "other lock")
 """Kinds of wait that end when another session's transaction, or its own lock, does."""
+NOTIFY: Final = "notify"
+"""A queue of its own: what is waited for there is the whole commit of whoever is ahead, each in its turn."""
 IDLE_IN_TRANSACTION: Final = "idle in transaction"
 PREPARED: Final = "prepared transaction"
 """What the root of a tree does, beside kinds of wait: nothing, until its client says more; or it has no session."""
@@ -53,6 +55,8 @@ class LockWait:
     own name of it. Both are null where it is not known: the root was not sampled, waits for a lock of which no holder
     was told, or is part of a circle, as who blocks whom is asked more seldom than what sessions do. `gate_kind` and
     `gate_event` are the lock that the session directly behind the root waits for, where that is one of another kind.
+    Behind a commit that waits to notify the root is told of as unknown: what it does sets only how long each takes, and
+    the queue would be there without.
     """
 
     db: str
@@ -129,7 +133,11 @@ def lock_waits(dataset: Dataset) -> list[LockWait]:
         LockWait(
             row["db"],
             _kind(row),
-            *_root(row["did"], row["root_class"], row["root_kind"]),
+            *(
+                (None, None)
+                if _kind(row, "gate_") == NOTIFY
+                else _root(row["did"], row["root_class"], row["root_kind"])
+            ),
             row["blocked_s"],
             *_gate(row),
         )
@@ -177,7 +185,7 @@ def _kind(row: Mapping[str, str | None], of: str = "") -> str | None:
 def _gate(row: Mapping[str, str | None]) -> tuple[str | None, str | None]:
     """The kind and the name of the lock that the gate waits for, if it is of another kind than what is waited for."""
     kind = _kind(row, "gate_")
-    return (kind, row["gate_event"]) if kind in LOCKS and kind != _kind(row) else (None, None)
+    return (kind, row["gate_event"]) if kind in (*LOCKS, NOTIFY) and kind != _kind(row) else (None, None)
 
 
 def _root(did: str | None, wait_class: str | None, kind: str | None) -> tuple[str | None, str | None]:

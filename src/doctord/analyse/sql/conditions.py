@@ -54,7 +54,7 @@ def condition(text: str, table: str) -> Condition | None:
     >>> sorted(found.calls), sorted(found.others)
     ([('lower', 'title')], ['words'])
     """
-    tree = _parsed(text)
+    tree = parsed(text)
     if tree is None:
         return None
     from sqlglot import exp  # noqa: PLC0415 - it takes a tenth of a second, and few cases ask
@@ -104,7 +104,7 @@ def _is_plain(tree: "exp.Expr", compared: int) -> bool:
 @lru_cache(maxsize=256)
 def tables_of(text: str) -> tuple[str, ...]:
     """The tables that a statement names, without schema, in small letters; none where it cannot be parsed."""
-    tree = _parsed(text)
+    tree = parsed(text)
     if tree is None:
         return ()
     from sqlglot import exp  # noqa: PLC0415 - as above
@@ -120,7 +120,7 @@ def is_unjoined(text: str) -> bool:
     >>> is_unjoined("SELECT count(*) FROM a, b WHERE a.x > $1"), is_unjoined("SELECT * FROM a JOIN b ON a.x = b.x")
     (True, False)
     """
-    tree = _parsed(text)
+    tree = parsed(text)
     if tree is None:
         return False
     from sqlglot import exp  # noqa: PLC0415 - as above
@@ -148,7 +148,7 @@ def _compared(node: "exp.Expr", names: set[str]) -> set[str]:
     """Columns of the table that a comparison has by themselves on one side, and not on both."""
     from sqlglot import exp  # noqa: PLC0415 - as above
 
-    found = [side for side in _sides(node) if isinstance(side, exp.Column) and side.table.lower() in names]
+    found = [side for side in sides(node) if isinstance(side, exp.Column) and side.table.lower() in names]
     return {side.name.lower() for side in found} if len(found) == 1 else set()
 
 
@@ -159,7 +159,7 @@ def _called(node: "exp.Expr", names: set[str]) -> Iterator[tuple[tuple[str, str]
     """
     from sqlglot import exp  # noqa: PLC0415 - as above
 
-    for side in _sides(node):
+    for side in sides(node):
         if isinstance(side, exp.Func) and not isinstance(side, exp.Cast):
             name = side.name if isinstance(side, exp.Anonymous) else side.sql_names()[0]
             is_alone = next(side.find_all(exp.Literal, exp.Parameter, exp.Var), None) is None
@@ -168,7 +168,7 @@ def _called(node: "exp.Expr", names: set[str]) -> Iterator[tuple[tuple[str, str]
                     yield (name.lower(), column.name.lower()), is_alone
 
 
-def _sides(node: "exp.Expr") -> list["exp.Expr"]:
+def sides(node: "exp.Expr") -> list["exp.Expr"]:
     """What stands on both sides of an operator; of IN on its left."""
     from sqlglot import exp  # noqa: PLC0415 - as above
 
@@ -177,7 +177,8 @@ def _sides(node: "exp.Expr") -> list["exp.Expr"]:
 
 
 @lru_cache(maxsize=64)
-def _parsed(text: str) -> "exp.Expr | None":
+def parsed(text: str) -> "exp.Expr | None":
+    """A statement of PostgreSQL as a tree; null where it cannot be parsed."""
     if len(text) > MOST_PARSED:
         return None
     import sqlglot  # noqa: PLC0415 - it takes a tenth of a second, and few cases ask

@@ -38,20 +38,29 @@ def filling(dataset: Dataset) -> list[Filling]:
 
     What was given back before (a log that was archived, files of a sort) does not stop what comes after it.
     """
+    return _filling(dataset, AVAILABLE_BYTES)
+
+
+def losing_inodes(dataset: Dataset) -> list[Filling]:
+    """The same of inodes, of which `left_bytes` and `per_s` are percent of all that the file system has."""
+    return _filling(dataset, 100 - pl.col("inodes_used_pct"))
+
+
+def _filling(dataset: Dataset, left: pl.Expr) -> list[Filling]:
     looks = (
         dataset.frame("filesystem")
-        .with_columns(AVAILABLE_BYTES.alias("left_bytes"))
-        .filter(pl.col("left_bytes").is_not_null())
+        .with_columns(left.alias("left"))
+        .filter(pl.col("left").is_not_null())
         .sort("ts", maintain_order=True)
     )
     found = []
     for (_, mount, device), rows in looks.group_by("host", "mount", "device", maintain_order=True):
-        left, times = rows["left_bytes"].to_list(), rows["ts"].to_list()
-        first = _falls_since(left)
+        values, times = rows["left"].to_list(), rows["ts"].to_list()
+        first = _falls_since(values)
         over_s = (times[-1] - times[first]).total_seconds()
-        if len(left) - first >= LEAST_LOOKS and over_s > 0:
-            per_s = (left[first] - left[-1]) / over_s
-            found.append(Filling(mount, device, left[-1], per_s, over_s, len(left) - first))
+        if len(values) - first >= LEAST_LOOKS and over_s > 0:
+            per_s = (values[first] - values[-1]) / over_s
+            found.append(Filling(mount, device, values[-1], per_s, over_s, len(values) - first))
     return sorted(found, key=lambda one: one.seconds)
 
 

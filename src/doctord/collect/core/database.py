@@ -11,6 +11,7 @@ from typing import Protocol
 from doctord._native import Batch
 from doctord.collect.core.collector import Collector
 from doctord.collect.core.notices import Notices
+from doctord.collect.core.place import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,8 @@ class Database:
         collectors: Makes collectors of the servers at addresses, which it may refuse; nothing is connected yet.
         named: Addresses of the servers that the environment names.
         search: Begins to look for servers on this host.
+        places: Where servers at addresses listen.
+        before: Begins to look for what stands on this host before servers at some places, and passes clients on.
         latency: Makes what reads latencies of the server at the address wanted; it may refuse.
         here: Gives what times servers on this host; it is called when somebody asks for latencies.
     """
@@ -123,6 +126,8 @@ class Database:
     collectors: Callable[[Sequence[str]], list[Collector]] | None = None
     named: Callable[[], list[str]] = list
     search: Callable[[], Search] | None = None
+    places: Callable[[Sequence[str]], list[Place]] | None = None
+    before: Callable[[Sequence[Place]], Search] | None = None
     latency: Callable[[Wanted], Latency] | None = None
     here: Callable[[], LatenciesHere] | None = None
 

@@ -1,20 +1,25 @@
 """PgBouncer's pools: who waits there for a server, and how long; its console is asked once a second.
 
 `statistic` of `pgbouncer`, as the readers of its log and of printed tables give it: of each pool (database and user)
-SHOW POOLS, of each database SHOW STATS as rates since the last look and SHOW DATABASES' sizes. `setting`: what SHOW
-CONFIG says of pools and limits, when connected. Nothing else of the configuration is read: it names files and users.
+SHOW POOLS, of each database SHOW STATS as rates since the last look and SHOW DATABASES' sizes; while somebody waits,
+every few seconds who has the servers (`holders`). `setting`: what SHOW CONFIG says of pools and limits, when connected.
+Nothing else of the configuration is read: it names files and users.
 """
 
+import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from doctord._native import Batch
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away, Driver, Link
 from doctord.collect.core.notices import Notices
+from doctord.collect.core.place import Place
 from doctord.collect.core.rates import Counters
+from doctord.collect.pgbouncer.holders import held
+from doctord.collect.pgbouncer.unasked import Unasked
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 
@@ -40,20 +45,41 @@ _EACH: Final = {
     "xact_time": ("total_xact_time", "total_xact_count"),
     "query_time": ("total_query_time", "total_query_count"),
 }
+# All clients are listed then, of which there may be thousands.
+_HOLDERS_EVERY_S: Final = 5.0
+_SESSION_MODE: Final = "session"
 _SIZES: Final = ("pool_size", "max_connections", "current_connections")
 
 
 class Pools:
     """Fills `statistic` and `setting` for one pooler."""
 
-    def __init__(self, driver: Driver, notices: Notices, period_s: float = 1.0) -> None:
-        """Nothing is connected yet; `driver` is a `PgBouncerDriver`."""
+    def __init__(
+        self,
+        driver: Driver,
+        notices: Notices,
+        period_s: float = 1.0,
+        beside: Unasked | None = None,
+        places: Sequence[Place] | None = None,
+    ) -> None:
+        """Nothing is connected yet.
+
+        Args:
+            driver: a `PgBouncerDriver`.
+            notices: what could not be read.
+            period_s: seconds between two looks.
+            beside: what tells of it where it cannot be asked.
+            places: where the servers are that it is looked at for: one that leads to others is left alone.
+        """
         self.name = f"pools of {driver.db}"
         self.period_s = period_s
         self._notices = notices
         self._link = Link(driver, notices)
         self._cost = Cost(self.name)
         self._counters = Counters[tuple[str, str]]()
+        self._beside, self._places = beside, places
+        self._leads_elsewhere = False
+        self._holders_at = -math.inf
 
     def sample(self) -> list[Batch]:
         """Settings at first, and the pools as they are now."""
@@ -64,16 +90,33 @@ class Pools:
     def close(self) -> None:
         """Close the connection."""
         self._link.close()
+        if self._beside:
+            self._beside.close()
 
     def _sample(self) -> list[Batch]:
-        try:
-            settings = [self._settings()] if self._link.open() else []
-            return [*settings, self._statistics()]
-        except Away:
+        if self._leads_elsewhere:
             return []
+        try:
+            if not self._link.open():
+                return [self._statistics()]
+            self._leads_elsewhere = not self._leads_there()
+            return [] if self._leads_elsewhere else [self._settings(), self._statistics()]
+        except Away:
+            return self._beside.look() if self._beside else []
         except UserError as refusal:
             self._notices.not_measured(self._link.db, "pools", str(refusal), refusal.hint)
             return []
+
+    def _leads_there(self) -> bool:
+        """Whether one of its databases is where it is looked at for, as itself says: true where that is all the same.
+
+        The databases of a wildcard (`*`) are there once somebody asked for one.
+        """
+        if self._places is None:
+            return True
+        rows_ = [row for row in self._show("DATABASES") if row["name"] != _CONSOLE]
+        own = [Place(row["host"] or "", int(row["port"])) for row in rows_]
+        return not own or any(one.may_be(place) for one in own for place in self._places)
 
     def _show(self, what: str) -> list[dict[str, Any]]:
         return self._link.query(f"SHOW {what}")
@@ -89,14 +132,26 @@ class Pools:
         return rows("statistic", [self._common() | row for row in found])
 
     def _pools(self) -> Iterator[dict[str, Any]]:
-        for row in self._show("POOLS"):
-            if row["database"] == _CONSOLE:
-                continue
+        pools = [row for row in self._show("POOLS") if row["database"] != _CONSOLE]
+        for row in pools:
             entity = f"{row['database']} {row['user']}"
             for name, value in row.items():
                 if name.startswith(("cl_", "sv_")):
                     yield _gauge(name, entity, float(value), "connections")
             yield _gauge("maxwait", entity, float(row["maxwait"]) + float(row.get("maxwait_us") or 0) / 1e6, "s")
+            if row.get("pool_mode"):
+                yield _gauge("session_mode", entity, float(row["pool_mode"] == _SESSION_MODE), "boolean")
+        if any(row["cl_waiting"] for row in pools):
+            yield from self._holders()
+
+    def _holders(self) -> Iterator[dict[str, Any]]:
+        """Who has the servers; asked for now and then, and only while somebody waits for one."""
+        now = time.monotonic()
+        if now - self._holders_at < _HOLDERS_EVERY_S:
+            return
+        self._holders_at = now
+        for entity, seconds in held(self._show("SERVERS"), self._show("CLIENTS")):
+            yield _gauge("held_s", entity, seconds, "s")
 
     def _sizes(self) -> Iterator[dict[str, Any]]:
         for row in self._show("DATABASES"):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from doctord.collect.core.collector import Collector
 from doctord.collect.core.database import Database, LatenciesHere, Unreached
 from doctord.collect.core.notices import Notices
+from doctord.collect.core.place import Place
 from doctord.collect.core.probe import Probe
 from doctord.collect.postgres.discover import Server, servers
 
@@ -29,6 +30,17 @@ def collectors(dsns: Sequence[str]) -> list[Collector]:
     from doctord.collect.postgres.connection.connect import Target  # noqa: PLC0415 - loads the driver
 
     return _asking([Target.from_dsn(dsn) for dsn in dsns], Notices(), are_found=False)
+
+
+def places(dsns: Sequence[str]) -> list[Place]:
+    """Where the servers that are named listen; of a connection string with several hosts each.
+
+    Raises:
+        UserError: One of `dsns` is no connection string.
+    """
+    from doctord.collect.postgres.connection.connect import Target  # noqa: PLC0415 - as above
+
+    return [place for dsn in dsns for place in Target.from_dsn(dsn).places]
 
 
 def named_by_environment() -> list[str]:
@@ -60,12 +72,14 @@ def _asking(targets: "Sequence[Target]", notices: Notices, *, are_found: bool) -
     # The driver takes memory and time: it is loaded when there is a server to ask.
     from doctord.collect.postgres import logins, sessions  # noqa: PLC0415
     from doctord.collect.postgres.connection.link import Link  # noqa: PLC0415
+    from doctord.collect.postgres.notify_queue import NotifyQueue  # noqa: PLC0415
     from doctord.collect.postgres.statistics.collector import StatisticsCollector  # noqa: PLC0415
 
     asking: list[Collector] = []
     for target in targets:
-        asking.append(sessions.SessionCollector(Link(target, notices)))
-        asking.append(StatisticsCollector(Link(target, notices)))
+        notifying = NotifyQueue()
+        asking.append(sessions.SessionCollector(Link(target, notices), notifying))
+        asking.append(StatisticsCollector(Link(target, notices), notifying))
         asking.append(Probe(target.db, logins.of(target, notices, is_found=are_found)))
     return asking
 
@@ -106,5 +120,6 @@ DATABASE: Final = Database(
     collectors=collectors,
     named=named_by_environment,
     search=Search,
+    places=places,
     here=_here,
 )

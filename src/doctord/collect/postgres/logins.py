@@ -2,12 +2,11 @@
 
 libpq says how far it is. Where a login is refused, only the first answer is timed for a while: to the question whether
 there is TLS (SSLRequest), which a backend answers before anybody is authenticated, and after which a client may leave
-without a line in the server's log.
+without a line in the server's log, where there is TLS after a handshake.
 """
 
 import select
 import socket
-import struct
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
@@ -20,12 +19,12 @@ from doctord.collect.core.notices import Notices
 from doctord.collect.core.probe import Login, Part
 from doctord.collect.postgres.connection.connect import Target, login_of
 from doctord.collect.postgres.connection.link import brief, is_refused
+from doctord.collect.postgres.connection.served_certificate import SSL_REQUEST, WILLING, shaken_hands
 
 REFUSED_S: Final = 300.0  # each try that is refused is a line in the server's log
 PROGRAM: Final = "doctord-probe"
 CONNECT, ANSWER, AUTHENTICATION, QUERY = "TCP connect", "first answer", "authentication", "first query"
 NOT_CONNECTED: Final = (pq.ConnStatus.STARTED, pq.ConnStatus.NEEDED, pq.ConnStatus.BAD)
-SSL_REQUEST: Final = struct.pack("!ii", 8, 80877103)  # PostgreSQL documentation, "Message Formats"
 LISTENS: Final = b"""\
 SELECT /* doctord */ pg_catalog.current_setting('listen_addresses'), pg_catalog.current_setting('port')
 """
@@ -140,8 +139,11 @@ class FirstAnswer:
                 if watch.part == CONNECT:
                     yield watch.ended(then=ANSWER)
                 client.sendall(SSL_REQUEST)
-                if client.recv(1):
+                answer = client.recv(1)
+                if answer:
                     yield watch.ended(then=ANSWER)
+                if answer == WILLING:
+                    shaken_hands(client)
         except TimeoutError:
             yield watch.given_up()
         except OSError:

@@ -41,6 +41,8 @@ _CRASHED: Final = regex(
 _WANTED: Final = "due to administrator command"
 # What ends a statement, a session or the server; that none came is told too.
 _FAILED: Final = ("ERROR", "FATAL", "PANIC")
+# Who met a warning or a failure.
+_FROM: Final = "log.errors_from"
 # Messages with a row of their own at each look: the most frequent ones.
 _MOST_NAMED: Final = 100
 _OTHERS: Final = regex(r"^(\w+(?: [0-9A-Z]{5})?) .*", re.DOTALL)
@@ -57,7 +59,8 @@ class ServerLog:
     """Fills `event` with processes that crashed, and `statistic` with `log.errors`, `log.messages` and others of a log.
 
     What it grows by is told too: where the server writes several forms of its log, that of the one that is read.
-    In other languages than English, messages are known by their severities and SQLSTATEs, a few by their words.
+    Among the errors are warnings, and messages of severity LOG that tell of something that failed. In other languages
+    than English, messages are known by their severities and SQLSTATEs, a few by their words.
     """
 
     def __init__(self, db: str) -> None:
@@ -166,7 +169,11 @@ class ServerLog:
         for name, count in _most(wanted).items():
             figures.rate("log.errors", count / seconds, seconds, name)
         for (name, about), count in counted.items():
-            figures.rate(name, count / seconds, seconds, about or None)
+            if name != _FROM:
+                figures.rate(name, count / seconds, seconds, about or None)
+        met = {about: count for (name, about), count in counted.items() if name == _FROM and _WANTED not in about}
+        for about, count in _first(met):
+            figures.rate(_FROM, count / seconds, seconds, about)
         if refused:
             figures.rate("log.connections_refused", refused / seconds, seconds)
         return figures.batches()
@@ -176,12 +183,17 @@ def _reader(form: Form) -> _native.ServerLog:
     return _native.ServerLog(form.name, b"", threads=1, prefix=form.prefix)
 
 
+def _first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The most frequent, in their order by name."""
+    ranked = sorted(counts, key=lambda name: (-counts[name], name))
+    return [(name, counts[name]) for name in sorted(ranked[:_MOST_NAMED])]
+
+
 def _most(errors: Mapping[str, int]) -> dict[str, int]:
     """The most frequent messages, in their order by name; the others by severity and SQLSTATE alone."""
-    ranked = sorted(errors, key=lambda name: (-errors[name], name))
-    named = {name: errors[name] for name in sorted(ranked[:_MOST_NAMED])}
+    named = dict(_first(errors))
     others = Counter[str]()
-    for name in ranked[_MOST_NAMED:]:
+    for name in sorted(errors.keys() - named):
         others[_OTHERS.sub(r"\1 (others)", name)] += errors[name]
     return named | others
 

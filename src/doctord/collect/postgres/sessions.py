@@ -4,8 +4,8 @@ Cost is what this file is about. `pg_stat_get_activity` is asked rather than the
 cached here; the text of a client's query is never fetched; `pg_blocking_pids`, which takes the lock manager's locks, is
 asked for sessions that wait for a lock only, not more than twice a second each. Of those at work that wait for nothing
 the kernel is asked whether they sleep (`kernel_waits`), and once a second who is not logged in yet
-(`logins_under_way`). What an autovacuum worker is at, the server itself says in place of a query (`autovacuum: VACUUM
-public.t`): that is its `program`.
+(`logins_under_way`); waits for an object are told apart (`notify_queue`). What an autovacuum worker is at, the server
+itself says in place of a query (`autovacuum: VACUUM public.t`): that is its `program`.
 """
 
 import math
@@ -19,6 +19,8 @@ from doctord.collect.core.link import Away
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.kernel_waits import KernelWaits
 from doctord.collect.postgres.logins_under_way import LoginsUnderWay
+from doctord.collect.postgres.notify_queue import NotifyQueue
+from doctord.collect.postgres.own_clients import OwnClients
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import program_name
 from doctord.dataset.tables import CLIENT, WORKING
@@ -62,8 +64,8 @@ class SessionCollector:
 
     period_s = 0.1
 
-    def __init__(self, link: Link) -> None:
-        """The link is opened with the first sample, in the thread that takes it."""
+    def __init__(self, link: Link, notifying: NotifyQueue | None = None) -> None:
+        """The link is opened with the first sample, in the thread that takes it; `notifying` others may read."""
         self.name = f"{link.db} sessions"
         self._link = link
         self._databases: dict[int, str] = {}
@@ -75,6 +77,8 @@ class SessionCollector:
         self._waits = _Waits()
         self._kernel = KernelWaits()
         self._logins = LoginsUnderWay()
+        self._notifying = notifying or NotifyQueue()
+        self._own_clients = OwnClients()
         self._cost = Cost(self.name)
 
     def sample(self) -> list[Batch]:
@@ -108,11 +112,15 @@ class SessionCollector:
         self._sampled_at = now
         self._know_names(active, now)
         self._ask_blockers([row["pid"] for row in active if row["wait_event_type"] == "Lock"], now)
+        active = self._who_notifies(active)
         in_kernel = self._kernel.find(self._link, active)
         ts = now_us()  # one for all: who blocks whom is found among rows of one moment
         sample = [self._row(session, ts, interval, in_kernel.get(session["pid"])) for session in active]
         self._waits.add(sample, interval)
         batches = [*([rows("session", sample)] if sample else []), *self._kernel.reader(self._link, in_kernel)]
+        if self._link.server_pid() is not None and self._blockers:
+            behind = {pid: blocker for pid, (_, blocker) in self._blockers.items()}
+            batches += self._own_clients.look(self._link.db, active, behind)
         if self._waits.interval_s >= _WAITS_EVERY_S - self.period_s / 2:
             batches.append(self._waits.batch(self._link.db))
             self._waits = _Waits()
@@ -158,6 +166,14 @@ class SessionCollector:
             self._names_at = now
             self._databases = {row["oid"]: row["name"] for row in self._link.query(_DATABASES)}
             self._roles = {row["oid"]: row["name"] for row in self._link.query(_ROLES)}
+
+    def _who_notifies(self, active: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The same sessions, those that wait to commit with NOTIFY told from those that wait for another object."""
+        try:
+            return self._notifying.named(self._link, active)
+        except UserError as refusal:
+            self._link.notices.not_measured(self._link.db, "commits with NOTIFY", str(refusal), refusal.hint)
+            return active
 
     def _ask_blockers(self, waiters: list[int], now: float) -> None:
         """Refresh who blocks the waiters that were not asked about lately; forget those that no longer wait."""

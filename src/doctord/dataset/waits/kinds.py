@@ -14,6 +14,7 @@ KINDS: Final = {
     "table lock": "A lock on a table, its definition, or another object of the database.",
     "application lock": "A lock of the application's own making.",
     "other lock": "Any other lock that another session holds until it is done.",
+    "notify": "Another transaction's commit that notifies listeners: such commits go one by one.",
     "internal lock": "A short lock on the server's own memory: a latch, mutex or lightweight lock.",
     "buffer lock": "A page in memory that another session reads or changes.",
     "single read": "A read of one block; of a few together where the server does not tell these apart.",

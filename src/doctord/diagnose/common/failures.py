@@ -60,7 +60,13 @@ KINDS: Final = (
     Kind("serialization", ("40001",)),
     Kind("deadlock", ("40P01",), least_share=NEVER),
     Kind("notify queue", ("54000",), "notify queue", is_servers_own=True),
+    Kind("shared memory", ("53100",), "shared memory segment", is_servers_own=True),
     Kind("disk full", ("53100",), is_servers_own=True),
+    # EDQUOT has no SQLSTATE of its own: an internal error, or the error of a system call.
+    Kind("disk full", ("53100", "58030", "XX000"), "quota exceeded", is_servers_own=True),
+    Kind("temp_file_limit", ("53400",), "temp_file_limit"),
+    Kind("descriptors", ("53000", "58030", "XX000"), "too many open files", is_servers_own=True),
+    Kind("descriptors", ("53000",), "file descriptors", is_servers_own=True),
     Kind("lock table", ("53200",), "out of shared memory", is_servers_own=True),
     Kind("out of memory", ("53200",), is_servers_own=True),
     Kind("connections", ("53300",), least_share=NEVER),
@@ -74,7 +80,7 @@ KINDS: Final = (
 )
 OTHER: Final = Kind("other", ())
 # Who does one kind of thing all the time can do none of it: all that write, or that notify.
-OUTAGE: Final = ("disk full", "notify queue")
+OUTAGE: Final = ("disk full", "shared memory", "notify queue")
 ENDING_SESSIONS: Final = ("25P03", "25P04")
 # What has not come for an hour is over: of a recording of days nobody is to be woken for it now.
 OVER_S: Final = 3600.0

@@ -59,8 +59,10 @@ class LoopDevice:
 
 
 @contextmanager
-def loop_device(folder: Path, size_bytes: int) -> Iterator[LoopDevice]:
+def loop_device(folder: Path, size_bytes: int, *, inodes: int | None = None) -> Iterator[LoopDevice]:
     """An empty ext4 of that size in a folder, gone in the end. A server may still hold files on it open then.
+
+    It has as many inodes as mkfs gives it, or so many (a few more, as they fill blocks).
 
     Raises:
         UnavailableError: there is no loop device to be had, or a program is missing.
@@ -68,7 +70,7 @@ def loop_device(folder: Path, size_bytes: int) -> Iterator[LoopDevice]:
     image = folder / "loop.img"
     with image.open("wb") as file:
         file.truncate(size_bytes)
-    with _mounted(image, folder / "loop") as device:
+    with _mounted(image, folder / "loop", *(["-N", str(inodes)] if inodes else [])) as device:
         yield device
 
 
@@ -112,8 +114,8 @@ def _is_left_behind(path: Path) -> bool:
 
 
 @contextmanager
-def _mounted(image: Path, mount: Path) -> Iterator[LoopDevice]:
-    _run("mkfs.ext4", "-q", "-E", "nodiscard", image)
+def _mounted(image: Path, mount: Path, *options: str) -> Iterator[LoopDevice]:
+    _run("mkfs.ext4", "-q", "-E", "nodiscard", *options, image)
     with ExitStack() as stack:
         device = _run("losetup", "--find", "--show", image)
         stack.callback(_run, "losetup", "--detach", device)

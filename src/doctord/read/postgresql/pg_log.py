@@ -23,7 +23,8 @@ counts in a view of its own is called as in that view; the rest is called `log.N
 - `latency`: durations of statements, subject `statement duration`.
 - `statistic`: checkpoints (`pg_stat_checkpointer.*`; `log.checkpoint_distance`, bytes), `pg_stat_database.deadlocks`,
   `.temp_files`, `.temp_bytes`, `.sessions`; connections, session time, autovacuum by table, `log.errors` by severity,
-  SQLSTATE and message, `log.messages` by severity.
+  SQLSTATE and message (warnings, and of severity LOG what failed, among them; `log.errors_from`: by who met these, and
+  FATAL), `log.messages` by severity.
 - `wait`: locks that were waited for longer than deadlock_timeout (log_lock_waits), counted when they were got, and, of
   class `Unaccounted`, the rest of the time of the statements that were logged. Where no durations are logged there is
   no whole that the waits are part of: then they are `log.locks_acquired` and `log.lock_wait_time`.

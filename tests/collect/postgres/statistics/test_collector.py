@@ -456,3 +456,19 @@ def test_the_cost_is_published(server: PostgresServer) -> None:
         row = until(collector, "statistic", lambda row: row["name"] == "sample_ms")
     assert (row["component"], row["entity"]) == ("doctord", f"postgresql:{server.port} statistics")
     assert row["value"] > 0
+
+
+def test_parallel_workers_that_plans_ask_for_are_told_of_each_statement(server: PostgresServer) -> None:
+    if server.version < 18:
+        pytest.skip("counted from version 18 on")
+    asked = "SELECT count(*) FROM account"
+    set_so = ("SET parallel_setup_cost = 0", "SET parallel_tuple_cost = 0", "SET min_parallel_table_scan_size = 0",
+              "SET max_parallel_workers = 0")  # fmt: skip
+    with closing(link_to(server.dsn("doctord"))) as link, closing(Statements()) as statements:
+        link.open()
+        statements.read(link)
+        server.execute(*set_so, asked)
+        told = rows_of("statistic", statements.read(link))
+    planned = [row for row in told if row["name"] == "pg_stat_statements.parallel_workers_to_launch" and row["entity"]]
+    assert len(planned) == 1
+    assert not [row for row in told if row["name"].endswith("workers_launched") and row["entity"]]

@@ -13,6 +13,7 @@ from doctord.collect.postgres.statistics import folders
 from doctord.collect.postgres.statistics.folders import Folders
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
+from doctord.report.phrases import said
 from postgres_samples import link_to, rows_of
 from servers import PostgresServer
 
@@ -21,13 +22,13 @@ FULL = 8 * 2**20
 
 
 @contextmanager
-def small(point: Path) -> Iterator[None]:
+def small(point: Path, more: str = "") -> Iterator[None]:
     """A file system in memory, of 8 MiB, that belongs to whom its folder belongs to."""
     if os.geteuid() != 0:
         pytest.skip("only root mounts a file system")
     owner = point.parent.stat()
     point.mkdir()
-    options = f"size={FULL},uid={owner.st_uid},gid={owner.st_gid},mode=700"
+    options = f"size={FULL},uid={owner.st_uid},gid={owner.st_gid},mode=700{more}"
     command = ["mount", "-t", "tmpfs", "-o", options, "small", point]
     mounted = subprocess.run(command, check=False, capture_output=True, text=True)
     if mounted.returncode:
@@ -64,6 +65,22 @@ def test_a_full_tablespace_in_memory_is_told_and_judged(full: PostgresServer) ->
     assert "tablespace fast" in str([item.figure.values for item in finding.for_ if not isinstance(item.figure, str)])
 
 
+def test_a_tablespace_without_inodes_is_told_to_have_none(postgres_server: Callable[..., PostgresServer]) -> None:
+    server = postgres_server()
+    point = server.folder / "small"
+    with small(point, ",nr_inodes=12"):
+        server.execute(f"CREATE TABLESPACE fast LOCATION '{point}'")
+        with pytest.raises(psycopg.errors.DiskFull, match="could not create file"):
+            server.execute(*(f"CREATE TABLE t{number} (n int) TABLESPACE fast" for number in range(20)))
+        with closing(link_to(server.dsn())) as link:
+            link.open()
+            batches = Folders().read(link)
+        server.stop()
+    finding = diagnose(Dataset.from_batches(batches)).findings[0]
+    assert (finding.cause, finding.severity) == ("filesystem_full", "critical")
+    assert said(finding.title).startswith(f"{point} has no inodes left: 100 % used")
+
+
 def test_what_the_host_looks_at_is_not_told_twice(postgres_server: Callable[..., PostgresServer]) -> None:
     server = postgres_server(
         settings={"logging_collector": "on", "archive_mode": "on", "archive_command": "cp %p /var/tmp/%f"}
@@ -76,6 +93,7 @@ def test_what_the_host_looks_at_is_not_told_twice(postgres_server: Callable[...,
     assert told[f"path.{server.datadir}.holds"] == "data"
     assert told[f"path.{server.datadir}/log.holds"] == "log"
     assert told["path./var/tmp.holds"] == "archive"
+    assert told[f"path.{folders.SHARED_MEMORY}.holds"] == "shared memory of parallel workers"
     assert told[f"path.{server.datadir}.mount"].startswith("/")
     assert rows_of("setting", again) == []
     kinds = {name.rpartition(".")[0]: value for name, value in told.items() if name.endswith(".filesystem")}

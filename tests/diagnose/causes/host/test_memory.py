@@ -39,6 +39,28 @@ def test_memory_short() -> None:
     assert not finding.against
 
 
+def test_who_is_in_swap_and_who_took_the_memory() -> None:
+    """Half of what the sessions have of their own is in swap, while a program beside them took 6 GiB."""
+    away = {"anon_bytes": GIB // 4, "swap_bytes": GIB // 4}
+    whole = host(memory=SHORT, backend=away, other_processes=[{"command": "etl", "rss_bytes": GIB}, {}])
+    rows = {name: whole.frame(name).to_dicts() for name in whole.tables}
+    for row in rows["process"]:
+        if row["command"] == "etl":
+            row["rss_bytes"] += round(6 * GIB * (row["ts"] - START).total_seconds() / 20)
+    finding = found(Dataset.from_rows(**rows))["memory_short"]
+    told = figures(finding.for_)
+    assert "1.0 GiB of the database's own memory is in swap" in told
+    assert "etl (pid 5000) took 5.7 GiB more" in told
+    assert "sshd" not in told
+
+
+@pytest.mark.parametrize("away", [{}, {"anon_bytes": GIB, "swap_bytes": GIB // 100}])
+def test_what_a_start_left_in_swap_is_not_told(away: dict[str, Any]) -> None:
+    told = figures(found(host(memory=SHORT, backend=away))["memory_short"].for_)
+    assert "in swap" not in told
+    assert "more" not in told
+
+
 def test_what_sessions_waited_for_memory_is_the_impact() -> None:
     dataset = host(memory=SHORT, time={("CPU", "CPU"): 4.0}, backend={"memory_wait_pct": 60.0})
     assert found(dataset)["memory_short"].impact.share == pytest.approx(0.6)

@@ -13,7 +13,7 @@ import pytest
 from checkups import checkup
 from diagnose.hosts import DB, START, host
 from doctord.dataset.dataset import Dataset
-from doctord.diagnose.causes.service.failing import SHARED_MEMORY
+from doctord.diagnose.causes.service.no_room import SHARED_MEMORY
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Diagnosis, Finding
 from doctord.report.diagnosis.document import document

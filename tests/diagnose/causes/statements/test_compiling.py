@@ -97,11 +97,13 @@ def test_executions_that_fail_are_not_counted() -> None:
     assert figures(finding.against) == "3 errors per s"
 
 
-def on_cpu(share: float, **more: Any) -> dict[str, Finding]:
+def on_cpu(
+    share: float, text: str = "SELECT a FROM t WHERE b = $1", settings: dict[str, str] | None = None, **more: Any
+) -> dict[str, Finding]:
     """Sessions seen on a CPU with a statement that the server says runs for 2 ms, ten times a second."""
-    quick = {"statement_id": "8", "text": "SELECT a FROM t WHERE b = $1", "calls_per_s": 10.0, "elapsed_s_per_s": 0.02}
+    quick = {"statement_id": "8", "text": text, "calls_per_s": 10.0, "elapsed_s_per_s": 0.02}
     seen = {"statement_id": "8", "wait_kind": "cpu", "interval_s": share} | more
-    diagnosis = diagnose(host(statements=[quick], sessions=[seen]))
+    diagnosis = diagnose(host(statements=[quick], sessions=[seen], settings=settings))
     return {finding.cause: finding for finding in diagnosis.findings}
 
 
@@ -114,3 +116,33 @@ def test_planning_that_nobody_counts_is_seen_in_samples() -> None:
     assert "planning_slow" not in on_cpu(0.4, samples=10)  # too few looks
     assert "planning_slow" not in on_cpu(0.4, kind="parallel worker")
     assert "planning_slow" not in on_cpu(0.4, wait_class="Commit", event="WALSync", wait_kind="log sync")
+
+
+JOINED = "SELECT * FROM t0 " + " ".join(f"JOIN t{number} ON t{number}.id = t0.id" for number in range(1, 14))
+DEFAULTS = {"join_collapse_limit": "8", "geqo": "on", "default_statistics_target": "100", "plan_cache_mode": "auto"}
+
+
+def test_settings_that_lengthen_the_search_are_named_where_it_is_counted() -> None:
+    many = SHORT | {"elapsed_s_per_s": 0.5, "text": JOINED}
+    finding = found(planned(900.0), many, settings=DEFAULTS | {"join_collapse_limit": "20", "geqo": "off"})[
+        "planning_slow"
+    ]
+    assert said(finding.title).endswith("; join_collapse_limit = 20, geqo = off")
+    assert "14 tables are joined by its text" in figures(finding.for_)
+    assert "SET join_collapse_limit = 8; SET geqo = on" in said(finding.remedy[0])
+    assert "join_collapse_limit" not in said(found(planned(900.0), many, settings=DEFAULTS)["planning_slow"].title)
+
+
+def test_a_setting_that_two_tables_do_not_feel_is_told_as_a_question() -> None:
+    finding = found(planned(900.0), SHORT | {"elapsed_s_per_s": 0.5}, settings={"join_collapse_limit": "20"})[
+        "planning_slow"
+    ]
+    assert "join_collapse_limit" not in said(finding.title)
+    [told] = [item for item in finding.for_ if "join_collapse_limit = 20" in said(item.figure)]
+    assert "views that join more" in said(told.why)
+
+
+def test_they_are_named_too_where_planning_is_only_seen_in_samples() -> None:
+    finding = on_cpu(0.4, settings={"join_collapse_limit": "20", "geqo": "off"}, text=JOINED)["planning_slow"]
+    assert "; join_collapse_limit = 20, geqo = off" in said(finding.title)
+    assert finding.confidence == 0.8

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from diagnose.causes.tables.test_indexes import BUSY, IDLE, LOOKED, LOOKUP, PRIMARY_KEY, index
-from diagnose.hosts import host
+from diagnose.hosts import DB, host
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -137,3 +137,64 @@ def test_tables_that_nobody_reads_whole_say_nothing() -> None:
     quiet = {key: value / 1000 if key[1].endswith("tup_read") else value for key, value in LOOKED.items()}
     seen = host(time=BUSY, statements=[LOOKUP], postgres=quiet | STALE, extra={"setting": [SERVING]})
     assert "index_not_used" not in {finding.cause for finding in diagnose(seen).findings}
+
+
+def column(name: str, of: str) -> dict[str, str]:
+    return {"component": "pg_attribute", "db": DB, "name": f"{TABLE} {name}", "value": of}
+
+
+def told(text: str, *settings: dict[str, str]) -> Finding:
+    """The first finding on a statement of that text, whose table has an index of customer."""
+    rows = {"setting": [PRIMARY_KEY, SERVING, *settings]}
+    return diagnose(
+        host(time=BUSY, statements=[LOOKUP | {"text": text}], postgres=LOOKED | FRESH, extra=rows)
+    ).findings[0]
+
+
+@pytest.mark.parametrize(
+    ("condition", "of", "words", "step"),
+    [
+        ("customer = $1::numeric", "bigint", "customer is compared with a value of type numeric", "$1::bigint"),
+        ("customer::text = $1", "bigint", "customer::text casts the column", "customer = $1::bigint"),
+        ("lower(customer) = $1", "text", "customer stands in lower()", "expression with lower()"),
+        ("customer LIKE $1", "text", "customer LIKE, by an index in the order of a language", "text_pattern_ops"),
+        ("customer ILIKE $1", "text, patterns", "customer ILIKE", "gin_trgm_ops"),
+        ("customer = $1 OR shop = $2", "bigint", "customer stands in an OR with shop, which no index begins with",
+         "(shop)"),
+    ],
+)  # fmt: skip
+def test_what_the_text_does_to_the_column_is_the_reason(condition: str, of: str, words: str, step: str) -> None:
+    finding = told(f"SELECT * FROM orders WHERE {condition}", column("customer", of))
+    assert (finding.cause, finding.confidence) == ("index_not_used", 0.9)
+    assert said(finding.title).endswith(f"although index orders_customer is there: {words}")
+    assert step in said(finding.remedy[0])
+
+
+@pytest.mark.parametrize(
+    ("condition", "settings"),
+    [
+        ("customer = $1::bigint", [column("customer", "integer")]),  # one family of operators
+        ("customer = $1::numeric", []),  # nobody told the column's type
+        ("customer = $1", [column("customer", "bigint")]),  # what the driver binds, no text tells
+    ],
+)
+def test_where_nothing_tells_for_certain_the_question_stays(condition: str, settings: list[dict[str, str]]) -> None:
+    finding = told(f"SELECT * FROM orders WHERE {condition}", *settings)
+    assert finding.cause == "index_not_used"
+    assert said(finding.title).endswith("although index orders_customer is there")
+
+
+def test_the_type_of_the_column_is_told_beside_the_question() -> None:
+    finding = told("SELECT * FROM orders WHERE customer = $1", column("customer", "bigint"))
+    assert "customer is of type bigint" in figures(finding.for_)
+
+
+def test_a_pattern_that_an_index_may_serve_leaves_the_index_missing_or_not() -> None:
+    finding = told("SELECT * FROM orders WHERE customer LIKE $1", column("customer", "text, patterns"))
+    assert finding.cause == "missing_index"
+    assert "a wildcard" in " ".join(said(item.why) for item in finding.against)
+
+
+def test_a_cast_that_keeps_the_order_is_no_reason() -> None:
+    finding = told("SELECT * FROM orders WHERE customer::text = $1", column("customer", "character varying"))
+    assert "casts the column" not in said(finding.title)

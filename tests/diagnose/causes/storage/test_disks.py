@@ -307,3 +307,15 @@ def test_one_with_room_is_no_cause_however_small() -> None:
 
 def test_no_inode_left_is_as_bad_as_no_room() -> None:
     assert found(host(filesystems=[{"inodes_used_pct": 100.0}]))["filesystem_full"].severity == "critical"
+
+
+def test_a_file_system_without_inodes_is_said_to_have_none() -> None:
+    """Bytes are free: who reads "full" looks at them, and finds nothing."""
+    finding = found(host(filesystems=[{"inodes_used_pct": 100.0}]))["filesystem_full"]
+    assert said(finding.title) == "/ has no inodes left: 100 % used, 190 GiB free"
+    assert not finding.against
+    assert said(finding.remedy[0]).startswith("df -i / shows the inodes")
+    few = found(host(filesystems=[{"inodes_used_pct": 97.0}]))["filesystem_full"]
+    assert said(few.title) == "/ has hardly any inodes left: 97 % used, 190 GiB free"
+    full = found(host(filesystems=[{"inodes_used_pct": 100.0, "used_bytes": 250 * GIB}]))["filesystem_full"]
+    assert said(full.title) == "/ is full: 0 B left"

@@ -7,6 +7,7 @@ import pytest
 
 from diagnose.hosts import DB, GIB, HOST, START, host
 from doctord.dataset.dataset import Dataset
+from doctord.diagnose.causes.storage.filling import SHARED_MEMORY
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -73,3 +74,44 @@ def test_a_log_that_grows_to_its_size_does_not_count(wal_mib: int, *, is_told: b
 def test_that_of_a_server_whose_log_lies_elsewhere_counts_whole() -> None:
     log = {"pg_ls_waldir.size_bytes": 100.0 * MIB, "pg_stat_wal.wal_bytes": 49.0 * MIB}
     assert found(growing(50, 9_000, figures=log))
+
+
+def losing(pct_per_s: float, left_pct: float, *, served: bool = True) -> Dataset:
+    """A mount with room whose inodes go, by four looks of five seconds each."""
+    row = {"host": HOST, "mount": "/data", "device": "/dev/vdb", "size_bytes": 100 * GIB, "used_bytes": 9 * GIB}
+    looks = [
+        row | {"ts": START + timedelta(seconds=5 * number),
+               "inodes_used_pct": 100 - (left_pct + pct_per_s * 5 * (3 - number))}
+        for number in range(4)
+    ]  # fmt: skip
+    common = {"ts": START, "host": HOST, "component": "kernel", "db": DB}
+    paths = [common | {"name": f"path./data/x.{part}", "value": value}
+             for part, value in (("mount", "/data"), ("holds", "data"))]  # fmt: skip
+    rest = host(without=["filesystem"])
+    return Dataset.joined([rest, Dataset.from_rows(filesystem=looks, setting=paths if served else [])])
+
+
+def test_inodes_that_are_gone_within_minutes() -> None:
+    finding = found(losing(0.1, 10.0))
+    assert finding
+    assert said(finding.title) == "/data will have no inodes left in 1 min 40 s at this rate: 10.0 % left"
+    assert finding.severity == "critical"
+    assert "du --inodes -x -d 3 /data" in said(finding.remedy[0])
+    other = found(losing(0.1, 10.0, served=False))
+    assert other
+    assert other.severity == "warning"
+
+
+def test_inodes_that_last_are_healthy() -> None:
+    assert found(losing(0.01, 40.0)) is None
+    assert found(losing(0.0, 10.0)) is None
+
+
+def test_what_parallel_workers_share_comes_and_goes() -> None:
+    """A parallel hash takes more at each look, and gives all back."""
+    shared = growing(40, 7_000, holds="shared memory of parallel workers")
+    rows = {name: shared.frame(name).to_dicts() for name in shared.tables}
+    for row in rows["setting"]:
+        row["name"] = row["name"].replace("/data/x", SHARED_MEMORY)
+    assert found(Dataset.from_rows(**rows)) is None
+    assert found(growing(40, 7_000)) is not None

@@ -76,6 +76,62 @@ def test_a_limit_that_is_that_of_all_vacuums() -> None:
     assert found(settings=inherited | {"vacuum_cost_limit": "200"}, sessions=[WORKER]) is None
 
 
+STAGING = "bench.public.staging"
+LOADED = {
+    "db": DB, "database": "bench", "kind": "table", "name": "public.staging", "used_bytes": 160_000_000,
+    "live_rows": 200_000, "dead_rows": 250_000, "bloat_bytes": 90_000_000,
+}  # fmt: skip
+# Loaded with 20,000 rows a second, changed as often, read once, and emptied each time.
+STAGED = {
+    (STAGING, "pg_class.autovacuum_enabled"): 0.0, (STAGING, "pg_class.relfrozenxid_age"): 400.0,
+    (None, "pg_current_snapshot.xmax"): 100.0, (STAGING, "pg_stat_user_tables.seq_scan"): 0.2,
+    (STAGING, "pg_stat_user_tables.seq_tup_read"): 40_000.0, (STAGING, "pg_stat_user_tables.n_tup_ins"): 20_000.0,
+    (STAGING, "pg_stat_user_tables.n_tup_upd"): 20_000.0, (STAGING, "pg_statio_user_tables.heap_blks_hit"): 60_000.0,
+}  # fmt: skip
+
+
+def test_a_staging_table_whose_dead_rows_nobody_steps_over_is_a_note() -> None:
+    finding = found(LOADED, postgres=STAGED)
+    assert finding
+    assert (finding.severity, said(finding.title)) == ("note", "Autovacuum is switched off for table public.staging")
+    told = " | ".join(said(item.figure) for item in finding.against)
+    assert "0.8 of its pages are looked at for each row found or written" in told
+    assert "emptied or made anew 4 s ago" in told
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {(STAGING, "pg_class.relfrozenxid_age"): 250e6},
+        {(STAGING, "pg_class.relfrozenxid_age"): 500_000.0},
+        {(STAGING, "pg_stat_user_tables.seq_tup_read"): 0.0, (STAGING, "pg_stat_user_tables.n_tup_ins"): 100.0,
+         (STAGING, "pg_stat_user_tables.n_tup_upd"): 100.0},
+        {(STAGING, "pg_stat_user_tables.seq_scan"): None},
+    ],
+    ids=["its age", "its dead rows stay, and scans look at them", "each look steps over them", "reads not counted"],
+)  # fmt: skip
+def test_a_table_whose_dead_rows_cost_something(changes: dict[tuple[str, str], float | None]) -> None:
+    scanned = STAGED | {(STAGING, "pg_stat_user_tables.seq_scan"): 2.0} | changes
+    finding = found(LOADED, postgres={key: value for key, value in scanned.items() if value is not None})
+    assert finding
+    assert finding.severity == "warning"
+
+
+def test_the_server_is_to_blame_for_tables_that_have_it_on() -> None:
+    findings = diagnose(
+        host(postgres=STAGED, extra={"space": [LOADED, QUEUE]}, settings={"autovacuum": "off"})
+    ).findings
+    titles = [said(one.title) for one in findings if one.cause == "autovacuum_behind"]
+    assert titles == ["public.jobs has more dead rows than living ones"]
+
+
+def test_the_bloat_of_such_a_table_is_a_note_too() -> None:
+    [finding] = [
+        one for one in diagnose(host(postgres=STAGED, extra={"space": [LOADED]})).findings if one.cause == "bloat"
+    ]
+    assert finding.severity == "note"
+
+
 def test_few_dead_rows_are_no_finding_whatever_is_switched_off() -> None:
     assert found(QUEUE | {"dead_rows": 5000}, postgres=OFF) is None
     assert found(QUEUE | {"live_rows": 900_000}, settings={"autovacuum": "off"}) is None

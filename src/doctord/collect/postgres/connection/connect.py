@@ -9,7 +9,7 @@ import os
 import pwd
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import psycopg
@@ -18,10 +18,12 @@ from psycopg.rows import DictRow, dict_row
 
 from doctord.collect.core.identity import acting_as, can_act_as
 from doctord.collect.core.impatient import Impatient, Silent
+from doctord.collect.core.place import Place
 from doctord.errors import UserError
 from doctord.regex import regex
 
 _FORM: Final = "write it as 'host=... port=... user=... dbname=...' or 'postgresql://user@host:port/dbname'"
+_PORT: Final = 5432
 _PORTS: Final = regex(r"[0-9,]*")
 
 _CLIENT: Final = {
@@ -54,11 +56,15 @@ _WHERE_GRANTED: Final = "WHERE has_parameter_privilege(name, 'SET')"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A server to watch. `parameters` are libpq's, kept out of every text; `owner` is the user id it runs under."""
+    """A server to watch. `parameters` are libpq's, kept out of every text; `owner` is the user id it runs under.
+
+    `places` is where it listens, if it was named: each host of several.
+    """
 
     db: str
     parameters: Mapping[str, Any] = field(repr=False)
     owner: int | None = None
+    places: tuple[Place, ...] = ()
 
     @classmethod
     def from_dsn(cls, dsn: str) -> "Target":
@@ -80,11 +86,12 @@ class Target:
             if option.val is not None
         }
         known = {**defaults, **given}
-        return cls(_db(str(known.get("host", "")), str(known.get("port", 5432))), given)
+        host, port = (str(known.get(name, usual)) for name, usual in (("host", ""), ("port", _PORT)))
+        return cls(_db(host, port), given, places=_places(host, port))
 
     def with_database(self, name: str) -> "Target":
         """The same server, another database."""
-        return Target(self.db, {**self.parameters, "dbname": name}, self.owner)
+        return replace(self, parameters={**self.parameters, "dbname": name})
 
 
 def _check_uri(dsn: str) -> None:
@@ -104,6 +111,12 @@ def _check_uri(dsn: str) -> None:
 def _db(host: str, port: str) -> str:
     local = not host or host.startswith(("/", "@")) or host in ("localhost", "127.0.0.1", "::1")
     return f"postgresql:{port}" if local else f"postgresql:{host}:{port}"
+
+
+def _places(hosts: str, ports: str) -> tuple[Place, ...]:
+    """Of several hosts each with its port, or all with the one."""
+    each, numbers = hosts.split(","), [int(port or _PORT) for port in ports.split(",")]
+    return tuple(Place(host, port) for host, port in zip(each, numbers * len(each), strict=False))
 
 
 def connect(target: Target, *, limits: bool = True) -> psycopg.Connection[DictRow]:

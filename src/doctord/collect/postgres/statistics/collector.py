@@ -8,12 +8,16 @@ from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.notify_queue import NotifyQueue
 from doctord.collect.postgres.server_log import ServerLog
 from doctord.collect.postgres.statistics.archiver import Archiver
+from doctord.collect.postgres.statistics.certificates import Certificates
 from doctord.collect.postgres.statistics.folders import Folders
 from doctord.collect.postgres.statistics.freezing import Freezing
 from doctord.collect.postgres.statistics.horizon import Horizon
+from doctord.collect.postgres.statistics.limits import Limits
 from doctord.collect.postgres.statistics.lock_table import LockTable
+from doctord.collect.postgres.statistics.objects.notifiers import Notifiers
 from doctord.collect.postgres.statistics.objects.relations import Relations
 from doctord.collect.postgres.statistics.objects.schema import Schema
 from doctord.collect.postgres.statistics.replication import Replication
@@ -22,6 +26,7 @@ from doctord.collect.postgres.statistics.role_settings import RoleSettings
 from doctord.collect.postgres.statistics.settings import Settings
 from doctord.collect.postgres.statistics.sizes import Sizes
 from doctord.collect.postgres.statistics.statements import Statements
+from doctord.collect.postgres.statistics.subscriptions import Subscriptions
 from doctord.collect.postgres.statistics.views import ClusterViews
 from doctord.collect.postgres.statistics.wait_sampling import WaitSampling
 from doctord.errors import UserError
@@ -53,8 +58,8 @@ class StatisticsCollector:
 
     period_s = 5.0
 
-    def __init__(self, link: Link) -> None:
-        """The link is opened with the first sample, in the thread that takes it."""
+    def __init__(self, link: Link, notifying: NotifyQueue | None = None) -> None:
+        """The link is opened with the first sample, in the thread that takes it; `notifying`: who waits to do so."""
         self.name = f"{link.db} statistics"
         self._link = link
         self._cost = Cost(self.name)
@@ -66,7 +71,9 @@ class StatisticsCollector:
             Horizon(),
             Freezing(),
             LockTable(),
+            Limits(),
             Replication(),
+            Subscriptions(),
             Archiver(),
             Statements(),
             Relations(),
@@ -74,6 +81,8 @@ class StatisticsCollector:
             Folders(),
             WaitSampling(),
             Schema(),
+            Certificates(),
+            Notifiers(notifying or NotifyQueue()),
         )
 
     def sample(self) -> list[Batch]:

@@ -38,7 +38,7 @@ class Databases:
                 link.notices.not_measured(link.db, f"tables of {name}", "the role may not connect to it", hint)
             elif name == link.database:
                 found.append(link)
-            elif opened := self._opened(name, link):
+            elif opened := self.opened(name, link):
                 found.append(opened)
         return found
 
@@ -48,7 +48,8 @@ class Databases:
             link.close()
         self._links.clear()
 
-    def _opened(self, name: str, link: Link) -> Link | None:
+    def opened(self, name: str, link: Link) -> Link | None:
+        """An open link to one database of the server; null while it is away."""
         own = self._links.setdefault(name, Link(link.target.with_database(name), link.notices))
         try:
             own.open()

@@ -1,4 +1,4 @@
-"""Where the server's files lie: data, WAL, tablespaces, log, archive; and the file systems that nobody else looks at.
+"""Where the server's files lie: data, WAL, tablespaces, log, archive, what workers share; and file systems of its own.
 
 The host's own sampler looks at file systems on devices. A tablespace, the log or temporary files may lie in memory
 (tmpfs), on a container's layers (overlay), or on what is mounted where the server lives and not where we do.
@@ -19,7 +19,7 @@ from doctord.regex import regex
 _SETTINGS: Final = """\
 SELECT /* doctord */ current_setting('data_directory') AS data, current_setting('log_directory') AS log,
        current_setting('logging_collector')::bool AS collects, current_setting('archive_mode') <> 'off' AS archives,
-       current_setting('archive_command') AS command
+       current_setting('archive_command') AS command, current_setting('dynamic_shared_memory_type') AS shares
 """
 # '' is one within the data directory, and what is relative lies there too (allow_in_place_tablespaces).
 _TABLESPACES: Final = """\
@@ -28,7 +28,8 @@ WHERE pg_tablespace_location(oid) LIKE '/%' ORDER BY spcname
 """
 # Where a plain copy puts a file of the WAL: `cp %p /mnt/archive/%f`. What else the command does is not looked at.
 _ARCHIVE: Final = regex(r"""["'\s=](/[^\s"'%]*)/%f""")
-_LOOKED_AT_BY_THE_HOST: Final = ("tmpfs", "/dev/shm")  # noqa: S108 - no file is made there
+SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108 - no file is made there
+_LOOKED_AT_BY_THE_HOST: Final = ("tmpfs", SHARED_MEMORY)
 _WAL: Final = "pg_wal"
 _HINT: Final = "run as root, or as the server's user"
 
@@ -92,6 +93,8 @@ def _folders(link: Link, pid: int) -> Iterator[Folder]:
     data = str(told["data"])
     yield Folder(data, "data")
     yield from _wal(link, pid, data)
+    if told["shares"] == "posix":
+        yield Folder(SHARED_MEMORY, "shared memory of parallel workers")
     if told["collects"]:
         yield Folder(os.path.normpath(Path(data) / told["log"]), "log")
     if told["archives"] and (archive := _ARCHIVE.search(told["command"] or "")):

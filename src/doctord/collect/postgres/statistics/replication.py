@@ -15,7 +15,10 @@ SELECT /* doctord */ application_name AS entity,
        date_part('epoch', write_lag) AS "pg_stat_replication.write_lag_s",
        date_part('epoch', flush_lag) AS "pg_stat_replication.flush_lag_s",
        date_part('epoch', replay_lag) AS "pg_stat_replication.replay_lag_s",
-       age(backend_xmin) AS "pg_stat_replication.backend_xmin_age"
+       age(backend_xmin) AS "pg_stat_replication.backend_xmin_age",
+       EXISTS (SELECT FROM pg_replication_slots WHERE active_pid = pid AND slot_type = 'logical')::int
+           AS "pg_stat_replication.is_logical",
+       date_part('epoch', clock_timestamp() - reply_time) AS "pg_stat_replication.reply_age_s"
 FROM pg_stat_replication, (
     SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END AS here
 ) AS position

@@ -53,7 +53,8 @@ WHERE c.relname = 'pg_stat_statements' AND c.relnamespace = to_regnamespace(quot
 """
 
 # What `statement` has no column for. Just-in-time compilation is counted from version 1.10 of the extension on
-# (PostgreSQL 15); the time for deforming functions, which 1.11 tells, is part of the generation.
+# (PostgreSQL 15); the time for deforming functions, which 1.11 tells, is part of the generation. Parallel workers are
+# counted from 1.12 on (PostgreSQL 18).
 FURTHER: Final = (
     "pg_stat_statements.total_plan_time",
     "pg_stat_statements.jit_functions",
@@ -61,6 +62,8 @@ FURTHER: Final = (
     "pg_stat_statements.jit_inlining_time",
     "pg_stat_statements.jit_optimization_time",
     "pg_stat_statements.jit_emission_time",
+    "pg_stat_statements.parallel_workers_to_launch",
+    "pg_stat_statements.parallel_workers_launched",
 )
 VIEW: Final = "pg_stat_statements."
 # Less is within the ups and downs of any statement, and a few calls are no past.
@@ -82,9 +85,10 @@ Cost = tuple[tuple[int, int], dict[str, float]]
 class Statements:
     """Fills `statement` with the 200 statements that took most time since the last reading.
 
-    What they spent on planning and on compiling goes into `statistic`: of each that did (entity: its id), and of all
-    together, where the extension counts it. So does what a statement took before this interval, since the server counts
-    it, where it takes much longer now: that is its past, also on a server that nobody has recorded.
+    What they spent on planning and on compiling, and their parallel workers, go into `statistic`: of each that did
+    (entity: its id), and of all together, where the extension counts it. So does what a statement took before this
+    interval, since the server counts it, where it takes much longer now: that is its past, also on a server that nobody
+    has recorded.
 
     The extension shows the whole server's statements in whichever database it was created: the largest are looked into.
     CPU time and plans are not counted by the server and stay null.

@@ -10,6 +10,7 @@ from doctord.analyse.host.other_processes import consumers
 from doctord.analyse.spells import longest
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.swapped import grown, swapped
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, listed, phrase
@@ -56,7 +57,7 @@ def memory_short(case: Case) -> Iterator[Claim]:
     Hurts because: a session that needs a page waits until another page is written or dropped; what was dropped is read
         again soon.
     Speaks for it: memory pressure (time lost waiting for memory), pages swapped in, major faults, kswapd at work all
-        the time, little available.
+        the time, little available; how much of the database's own memory is in swap, and whose memory grew meanwhile.
     Speaks against it: available memory; swap that is filled but still, as it holds what nobody needs. Little free
         memory says nothing: the page cache takes what is free.
     Remedy: Find the largest processes; fewer sessions at once, or move others away; keep the database's memory within
@@ -81,7 +82,7 @@ def memory_short(case: Case) -> Iterator[Claim]:
         impact=NOT_MEASURED if lost is None else lost if is_felt else NONE_YET,
         severity="warning" if lost is not None and not is_felt and not against else None,
         confidence=0.6 if against else 0.85,
-        for_=[*for_, *_largest(case)],
+        for_=[*for_, *swapped(case.dataset), *_largest(case), *grown(case.dataset)],
         against=against,
     )
 
@@ -249,7 +250,7 @@ def _short_for_a_while(case: Case) -> Iterator[Claim]:
         phrase("Memory was short for {:.0f s} on end: {:.0f pages swapped in per s} at worst", lasted, most),
         impact=NOT_MEASURED,
         confidence=0.6,
-        for_=[*for_, *_largest(case)],
+        for_=[*for_, *swapped(case.dataset), *_largest(case), *grown(case.dataset)],
         against=against,
     )
 

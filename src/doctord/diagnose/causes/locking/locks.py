@@ -7,9 +7,11 @@ import polars as pl
 
 from doctord.analyse.locking.autovacuum import WORKER, gives_way, table_of
 from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION, Blocker, Gate, gates
+from doctord.analyse.locking.standing_by import standing_by
 from doctord.dataset.tables import CLIENT
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.locking.elected import elected
 from doctord.diagnose.causes.locking.exclusive import instead_of
 from doctord.diagnose.causes.locking.logged_locks import logged_waits
 from doctord.diagnose.common.by_server import waited_by_server
@@ -204,7 +206,9 @@ def table_locks(case: Case) -> Iterator[Claim]:
     Speaks for it: share of database time in these waits, the session at the root with its statement, and the one that
         waits for it and that all others stand behind; in PostgreSQL's log (log_lock_waits) how long was waited, and how
         many stood in line.
-    Speaks against it: few sessions, or a short time; a deliberate LOCK TABLE, or DDL.
+    Speaks against it: few sessions, or a short time; a deliberate LOCK TABLE, or DDL; sessions that wait for one
+        advisory lock in a statement of its own and do nothing else, since before the first look, for a session that is
+        in no transaction: they stand by, as in the election of a leader (a note).
     Remedy: Run statements that lock a table with a limit on their waiting, and try again, at a quiet time; keep
         transactions that read the table short. Ask the application what it serialises with locks of its own, and why.
         PostgreSQL: set lock_timeout for them; use the CONCURRENTLY forms.
@@ -217,7 +221,11 @@ def table_locks(case: Case) -> Iterator[Claim]:
         (enq:)": TM; T. Kyte, 2005 (unindexed foreign keys); MySQL Reference Manual, "Metadata Locking".
     """
     yield from logged_waits(case, of_rows=False)
-    share = case.time.kind_share(*TABLE)
+    whole = case.time.kind_share(*TABLE)
+    waiting = standing_by(case.dataset)
+    yield from (elected(case, line) for line in waiting)
+    total_s = case.database_time_s()
+    share = max(whole - sum(line.waited_s for line in waiting) / total_s, 0.0) if total_s else whole
     if not case.worth_saying(share):
         return
     own = case.time.kind_share(APPLICATION)

@@ -25,11 +25,6 @@ OWN_LOGONS = 2.0  # for each commit
 # As PgBouncer logs them; and what share of a pool's clients leave at once that tells of no pool on their side.
 POOLER_LOGINS, POOLER_TRANSACTIONS = "pgbouncer.logins", "pgbouncer.xacts"
 LEFT_AT_ONCE = "pgbouncer.closed_within_a_second"
-# One client in the queue at any time, and a fifth of what its clients see of a transaction: then the pool is too small.
-CLIENTS_WAITING = 1.0
-WAITING_SHARE = 0.2
-# Between two transactions a server of a pool is idle for a moment, also where somebody waits for it.
-MOST_IDLE = 0.1
 # Connections in use, and of them idle, by vendor.
 IN_USE = ("pg_stat_activity.connections", "global_status.threads_connected")
 NEAR_LIMIT = 0.9
@@ -183,92 +178,6 @@ def _by_number(case: Case, connects: float | None, commits: float | None) -> Ite
         if commits and connects / commits <= 0.2
         else [],
     )
-
-
-@cause()
-def pooler_queue(case: Case) -> Iterator[Claim]:
-    """Clients wait at the pooler for a connection to the server.
-
-    Looks like: PgBouncer's statistics show time waited that is no small part of a transaction, or clients are turned
-        away with query_wait_timeout; SHOW POOLS has clients that wait, and no server that is idle.
-    Hurts because: a client that has logged in at the pooler waits before its first statement runs; the database does
-        not see it, and looks idle.
-    Speaks for it: time waited for a server each second against the time in transactions.
-    Speaks against it: less than one client in the queue: bursts.
-    Remedy: Find first what keeps the servers of the pool: long transactions, sessions that idle in theirs, a server
-        that is saturated (then more connections make it worse). pool_mode = transaction where clients use no session
-        state; then raise default_pool_size (and max_db_connections) towards what the server's CPUs can serve.
-    Verify: `wait` in PgBouncer's statistics falls towards 0, cl_waiting in SHOW POOLS is 0.
-    Source: PgBouncer documentation, "Usage" (SHOW STATS: avg_wait_time, avg_xact_time; SHOW POOLS: cl_waiting) and
-        "Config" (default_pool_size, query_wait_timeout).
-    """
-    waited_us, often, each_us = (case.total(f"pgbouncer.{name}") for name in ("wait_time", "xacts", "xact_time"))
-    waiting = (waited_us or 0.0) / 1e6
-    at_pools = [*_queue_at(case)]
-    # Counted from a transaction's first statement on, its wait for a server included (measured with 1.18).
-    working = max((often or 0.0) * (each_us or 0.0) / 1e6, waiting)
-    if waiting < CLIENTS_WAITING or waiting < WAITING_SHARE * working:
-        yield from at_pools
-        return
-    yield Claim(
-        phrase("{:.1f} clients wait at PgBouncer for a connection, on average", waiting),
-        impact=NOT_MEASURED,
-        confidence=0.85,
-        for_=[
-            Evidence("statistic", "name = 'pgbouncer.wait_time'", phrase("{:.1f} s waited per s", waiting),
-                     phrase("{:.0f} s per s", CLIENTS_WAITING), "clients that are in the queue", "at_least"),
-            Evidence("statistic", "name = 'pgbouncer.xact_time'", phrase("{:.1f} s in transactions per s", working), "",
-                     phrase("{:share} of what clients see is the queue", waiting / working)),
-            *_servers_held(case, often or 0.0),
-            *(item for claim in at_pools for item in claim.for_),
-        ],
-    )  # fmt: skip
-
-
-def _servers_held(case: Case, often: float) -> list[Evidence]:
-    """For how long each transaction keeps a connection of a pool, where somebody looked at the pools."""
-    held, sizes = case.total("pgbouncer.sv_active"), case.total("pgbouncer.pool_size")
-    if not held or not often:
-        return []
-    of = phrase(" of {:.0f} that its pools may have", sizes) if sizes else ""
-    return [
-        Evidence("statistic", "name = 'pgbouncer.sv_active'",
-                 phrase("{:.1f} servers at work on average{}", held, of), "",
-                 phrase("{:,.0f} transactions/s, each of which keeps one for {:.3g ms}", often, held / often * 1000)),
-    ]  # fmt: skip
-
-
-def _queue_at(case: Case) -> Iterator[Claim]:
-    """Pools whose servers are all taken at the moment of a look, and who waits for one."""
-    pools = {
-        name: {figure.entity: figure for figure in case.figures(f"pgbouncer.{name}")}
-        for name in ("cl_waiting", "cl_active", "sv_active", "sv_idle", "maxwait")
-    }
-    for entity, waiting in pools["cl_waiting"].items():
-        active, taken, idle, longest = (
-            pools[name][entity].mean if entity in pools[name] else 0.0
-            for name in ("cl_active", "sv_active", "sv_idle", "maxwait")
-        )
-        if (
-            idle > MOST_IDLE * taken
-            or waiting.mean < CLIENTS_WAITING
-            or waiting.mean < WAITING_SHARE * (waiting.mean + active)
-        ):
-            continue
-        yield Claim(
-            phrase("{:.0f} clients wait at PgBouncer for one of {:.0f} servers of {}", waiting.mean, taken, entity),
-            impact=NOT_MEASURED,
-            confidence=0.75,
-            for_=[
-                Evidence("statistic", f"name = 'pgbouncer.cl_waiting' and entity = '{entity}'",
-                         phrase("{}: {:.0f} clients waiting", entity, waiting.mean),
-                         phrase("{:.0f}", CLIENTS_WAITING), phrase("{:.0f} have a server, none is idle", active),
-                         "at_least"),
-                Evidence("statistic", f"name = 'pgbouncer.maxwait' and entity = '{entity}'",
-                         phrase("{:.3g s} waited by the first of them", longest), "",
-                         "at the moment of the look: a queue that moves waits briefly each"),
-            ],
-        )  # fmt: skip
 
 
 @cause()

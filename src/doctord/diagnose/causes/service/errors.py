@@ -6,6 +6,7 @@ from doctord.analyse.errors import IN_ALL, LOGGED, Logged, failures, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.failures import ERROR, POSTGRESQL, WHICH_ERRORS, failed, is_log_read, transactions
+from doctord.diagnose.common.met_by import met_by
 from doctord.diagnose.common.removed_wal import is_about_removed
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
@@ -112,7 +113,7 @@ def rollbacks_many(case: Case) -> Iterator[Claim]:
             phrase("{:share} of the transactions of {} are rolled back", share, db),
             impact=NOT_MEASURED,
             confidence=0.6 if against else 0.85,
-            for_=[*for_, *(_message(one, case.seconds) for one in errors[:MOST_TOLD])],
+            for_=[*for_, *(_message(case, one) for one in errors[:MOST_TOLD])],
             against=against,
             not_measured=[WHICH_ERRORS] if db.startswith(POSTGRESQL) and not errors and not is_read else [],
             # Where the log was read, errors are judged by their kinds.
@@ -164,7 +165,7 @@ def errors_logged(case: Case) -> Iterator[Claim]:
             _title(db, told),
             impact=NOT_MEASURED,
             confidence=0.95,
-            for_=[_message(one, case.seconds) for one in told[:MOST_TOLD]],
+            for_=[_message(case, one) for one in told[:MOST_TOLD]],
             remedy=_remedies(told),
             severity=None if any(map(_is_servers_own, told)) or _is_often(by_rate, case.seconds) else "note",
         )
@@ -194,11 +195,13 @@ def _is_servers_own(one: Logged) -> bool:
     return one.severity == "PANIC" or (one.state or "").startswith(SERVERS_OWN)
 
 
-def _message(one: Logged, seconds: float) -> Evidence:
-    """How often a message came, in all and, where the log tells times, a second and from when to when."""
-    meaning, name = _meaning(one), LOGGED if one.first else IN_ALL
+def _message(case: Case, one: Logged) -> Evidence:
+    """How often a message came, in all and, where the log tells times, a second and from when to when; and to whom."""
+    meaning, name, seconds = _meaning(one), LOGGED if one.first else IN_ALL, case.seconds
+    who = met_by(case, one)
     often = phrase(", {:rate}", one.count / seconds) if seconds and one.first else ""
-    times = phrase("{:%Y-%m-%d %H:%M} to {:%Y-%m-%d %H:%M}{}", one.first, one.last, _said(meaning))
+    times = phrase("{:%Y-%m-%d %H:%M} to {:%Y-%m-%d %H:%M}{}{}", one.first, one.last, _said(meaning),
+                   phrase("; by {}", who) if who else "")  # fmt: skip
     return Evidence(
         "statistic",
         f"name = '{name}' and entity = '{one.entity}'",

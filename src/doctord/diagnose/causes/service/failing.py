@@ -7,13 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from doctord.analyse.storage import filesystems
-from doctord.analyse.storage.device_paths import device_paths
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.failures import OTHER, Failed, failed, is_over, of_kind, severity_of
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured, measured
+from doctord.diagnose.finding import NONE_YET, Claim, Evidence, measured
 from doctord.diagnose.phrase import Phrase, phrase
 from doctord.diagnose.words import shortened
 
@@ -24,9 +22,6 @@ TRANSACTIONS = "transactions"
 QUEUE, QUEUE_FULL_PCT = "pg_notification_queue.used_pct", 50.0
 # A transaction that is open for so long while the queue is not emptied is no short one.
 OPEN_S = 5.0
-FULL_SHARE = 0.95
-# Where PostgreSQL has what parallel workers share (dynamic_shared_memory_type = posix).
-SHARED_MEMORY = "/dev/shm"  # noqa: S108 - looked for among mounts, nothing is written there
 # A table of which so many rows a second are read by scans of the whole.
 SCANNED, SCANNED_ROWS = "pg_stat_user_tables.seq_tup_read", 1000.0
 AFTER_SAVEPOINTS = 2.0
@@ -102,44 +97,6 @@ def notify_queue_full(case: Case) -> Iterator[Claim]:
             time_of=TRANSACTIONS if fails else None,
             database=db,
         )
-
-
-@cause(explains=SYMPTOMS)
-def disk_full(case: Case) -> Iterator[Claim]:
-    """What is to be written finds no room: statements fail with "No space left on device".
-
-    Looks like: errors 53100, "could not extend file ...: No space left on device"; of a tablespace's file system, that
-        of temporary files, or /dev/shm ("could not resize shared memory segment").
-    Hurts because: every statement that needs a new page fails; where it is the file system of WAL, the server stops.
-    Speaks for it: how many statements fail so; a file system that is full.
-    Speaks against it: room on all file systems that were seen: then a quota, temporary files that are gone by now, or
-        a file system that was not seen.
-    Remedy: Make room on the file system that the message's file is on: enlarge it, or move a table or a tablespace away
-        (ALTER ... SET TABLESPACE); what it is full of: temporary files (temp_file_limit bounds a session's), WAL kept
-        for a slot or the archiver, logs. Never delete files of pg_wal or of the data by hand. A table's room is
-        given back by DROP, TRUNCATE, VACUUM FULL or pg_repack alone.
-        PostgreSQL: "could not resize shared memory segment": a larger /dev/shm (of a container its shm size), or
-        max_parallel_workers_per_gather = 0 for the time being.
-    Verify: df shows room on each file system of the server, and no new error 53100.
-    Source: PostgreSQL documentation, "Disk Full Failure", "Tablespaces", temp_file_limit, "PostgreSQL Error Codes"
-        (53100).
-    """
-    for one in of_kind(case, "disk full"):
-        full = _full_filesystems(case, one.db)
-        yield Claim(
-            phrase("Statements of {} fail for want of room on disk: {:count time/times}", one.db, round(one.count)),
-            impact=measured(one.share),
-            confidence=0.95,
-            severity=severity_of(one),
-            for_=[*one.evidence(), *full],
-            against=is_over(one),
-            not_measured=[] if full else [
-                NotMeasured("which file system is full", "none that was seen is",
-                            "df of each tablespace (\\db in psql), of the data directory and of /dev/shm; quotas")
-            ],
-            time_of=TRANSACTIONS,
-            database=one.db,
-        )  # fmt: skip
 
 
 @cause(explains=SYMPTOMS)
@@ -277,23 +234,4 @@ def _open_transactions(case: Case, db: str) -> list[Evidence]:
                         state or "?"),
                  "", "if it listens, nothing that was sent since then can leave the queue")
         for sid, user, program, age_s, state in oldest.iter_rows()
-    ]  # fmt: skip
-
-
-def _full_filesystems(case: Case, db: str) -> list[Evidence]:
-    """Those that are full, of what is known to hold files of the server; where that is not known, of all but images.
-
-    An image of a package (squashfs on a loop device) is full from the first.
-    """
-    newest = filesystems.newest(case.dataset)
-    ways = [way for way in device_paths(case.dataset) if way.db == db and way.mount]
-    own = [SHARED_MEMORY, *(name for way in ways for name in (way.mount, f"{way.mount} of {db}"))]
-    is_image = pl.col("device").str.contains("loop").fill_null(value=False)
-    may_be_meant = pl.col("mount").is_in(own) if ways else ~is_image
-    full = newest.filter((pl.col("used_share") >= FULL_SHARE) & may_be_meant)
-    full = full.sort("used_share", descending=True, maintain_order=True)
-    return [
-        Evidence("filesystem", f"mount = '{mount}'", phrase("{}: {:.1f %} used", mount, share * 100), "",
-                 phrase("{:bytes} left", left))
-        for mount, share, left in full.select("mount", "used_share", "left_bytes").head(MOST_TOLD).iter_rows()
     ]  # fmt: skip

@@ -7,6 +7,7 @@ from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.failures import failed
+from doctord.diagnose.common.planner_settings import evidence, first_steps, lengthening, named
 from doctord.diagnose.common.slowed import is_slowed, on_cpu_ms, severity
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
@@ -102,15 +103,18 @@ def planning_slow(case: Case) -> Iterator[Claim]:
         that is not counted (track_planning is off): sessions are seen on a CPU with a statement for much longer than
         the server says that it runs.
     Hurts because: a plan is made anew for each execution that does not use a prepared statement, and is thrown away.
-    Speaks for it: planning time against all time, and against the time that the same statements run.
+    Speaks for it: planning time against all time, and against the time that the same statements run; settings of the
+        planner that are not at their defaults and lengthen its search, where they were set, and how many tables the
+        statement joins.
     Speaks against it: long-running statements: then planning well is worth its time. Where it is not counted: many
         statements that fail, for pg_stat_statements counts none of these.
     Remedy: PostgreSQL: prepare statements once and execute them often (in the driver; pgbouncer from 1.21 on keeps
         them); plan_cache_mode stays auto. Fewer partitions for each statement to look at, a lower join_collapse_limit
         for joins of very many tables, and no default_statistics_target beyond need: planning reads all of that.
-    Verify: total_plan_time and plans stand still while calls grow.
-    Source: PostgreSQL documentation, pg_stat_statements.track_planning, PREPARE, and "Best Practices for Declarative
-        Partitioning".
+    Verify: total_plan_time (pg_stat_statements.track_planning = on) and plans stand still while calls grow; Planning
+        Time of EXPLAIN (SUMMARY) is a small part of a call.
+    Source: PostgreSQL documentation, pg_stat_statements.track_planning, PREPARE, "Query Planning" (join_collapse_limit,
+        geqo), "Controlling the Planner with Explicit JOIN Clauses", and "Best Practices for Declarative Partitioning".
     """
     planning_s, share = _spent(case, PLAN_TIME)
     if not planning_s and case.setting_of_any(f"pg_stat_statements.{TRACK_PLANNING}") != "on":
@@ -124,18 +128,28 @@ def planning_slow(case: Case) -> Iterator[Claim]:
                  "they run long beside it")
         ]
     )  # fmt: skip
+    most = _most_planned(case)
+    longer = lengthening(case, most) if most else []
     figure = phrase("{:.2g s per s} spent on planning", planning_s)
     yield Claim(
-        phrase("Planning statements takes {:share of database}", share),
+        phrase("Planning statements takes {:share of database}{}", share, named(longer)),
         impact=share,
         confidence=0.6 if against else 0.85,
         for_=[
             Evidence("statistic", f"name = '{PLAN_TIME}' and entity is null", figure, "", "beside their execution"),
             *for_,
             *_statements(case, (PLAN_TIME,), "planning"),
+            *(evidence(longer, most) if most else []),
         ],
         against=against,
+        first_steps=first_steps(longer),
     )
+
+
+def _most_planned(case: Case) -> Statement | None:
+    """The statement that is planned for longest in all."""
+    by_id = {one.statement_id: one for one in reversed(case.statements)}
+    return next((by_id[name] for name in _by_statement(case, PLAN_TIME) if name in by_id), None)
 
 
 def _outside_execution(case: Case) -> Iterator[Claim]:
@@ -145,13 +159,13 @@ def _outside_execution(case: Case) -> Iterator[Claim]:
         if each is None or one.elapsed_ms is None:
             continue
         ahead, part = each - one.elapsed_ms, 1 - one.elapsed_ms / each
-        against = _failing(case, one)
+        against, longer = _failing(case, one), lengthening(case, one)
         if is_slowed(one, part, ahead):
             yield Claim(
-                phrase("A statement runs for {:.3g ms} and takes {:.3g ms} on a CPU: {}", one.elapsed_ms, each,
-                       shortened(one.text or "")),
+                phrase("A statement runs for {:.3g ms} and takes {:.3g ms} on a CPU{}: {}", one.elapsed_ms, each,
+                       named(longer), shortened(one.text or "")),
                 impact=at_most(one.share * part),
-                confidence=0.4 if against else 0.65,
+                confidence=0.4 if against else 0.8 if named(longer) else 0.65,
                 severity="note" if against else severity(case, one.share * part, slowed=True),
                 for_=[
                     Evidence("session", f"statement_id = '{one.statement_id}'",
@@ -160,8 +174,10 @@ def _outside_execution(case: Case) -> Iterator[Claim]:
                              "at its commit", "at_least"),
                     Evidence("statement", f"statement_id = '{one.statement_id}'", phrase("{:.1f calls/s}",
                              one.calls_per_s), "", "planned at each, where it is not prepared"),
+                    *evidence(longer, one),
                 ],
                 against=against,
+                first_steps=first_steps(longer),
                 not_measured=[PLAN_TIMES],
             )  # fmt: skip
             return

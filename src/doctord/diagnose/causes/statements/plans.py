@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.hindered import Hindered, hindered, types
 from doctord.diagnose.common.scans import CHANGED_SHARE, Scan, evidence, scans, wants_much
 from doctord.diagnose.common.slowed import severity
 from doctord.diagnose.evidence import Sign, weigh
@@ -14,6 +15,12 @@ from doctord.diagnose.phrase import Words, phrase
 MISCOUNTED = 2.0
 # What keeps the planner from an index, whatever it costs.
 FORBIDS = ("enable_indexscan", "enable_bitmapscan")
+# As what a driver may bind a value so that the column is cast (BigDecimal, Decimal, float), by the column's type.
+NUMBERS = {
+    **dict.fromkeys(("smallint", "integer", "bigint"), "numeric or double precision"),
+    "numeric": "double precision",
+    "character": "text",
+}
 # Four times a sequential page is right for disks that turn: 1.1 to 2 where reads are cached or from flash.
 DEAR_RANDOM = 4.0
 THE_PLAN = NotMeasured(
@@ -40,7 +47,9 @@ def index_not_used(case: Case) -> Iterator[Claim]:
         a valid index of that table begins with a column that the statement compares.
     Hurts because: the planner goes by its statistics and cost settings: where these are wrong, it takes the scan for
         the cheaper way, and each execution reads all rows.
-    Speaks for it: rows changed since the last ANALYZE; rows in pg_class against those that are live; index scans
+    Speaks for it: what the statement's own text does to the column: a cast of it, or a value of a type that has it
+        cast, a function, LIKE by an index in the order of a language, an OR with a column that has no index. Rows
+        changed since the last ANALYZE; rows in pg_class against those that are live; index scans
         switched off, a generic plan for all parameters, a random page that is said to cost much more than another.
     Speaks against it: a statement that wants much of the table: then the scan is right; statistics that are fresh.
     Remedy: PostgreSQL: explain (analyze, buffers), and compare rows estimated with rows found at the lowest node where
@@ -50,11 +59,13 @@ def index_not_used(case: Case) -> Iterator[Claim]:
         five times may be given a plan for all values, by what the first ones cost: plan_cache_mode = force_custom_plan
         for its role, where values have very different numbers of rows.
     Verify: The plan uses the index; seq_tup_read of the table stands still; the statement's time per call falls.
-    Source: PostgreSQL documentation, "Statistics Used by the Planner", "Updating Planner Statistics", "Planner Cost
+    Source: PostgreSQL documentation, "Index Types", "Indexes on Expressions", "Operator Classes and Operator Families",
+        "Operator Type Resolution", "Statistics Used by the Planner", "Updating Planner Statistics", "Planner Cost
         Constants" and plan_cache_mode.
     """
+    yield from _hindered(case)
     scan = next((scan for scan in scans(case) if scan.served.service == "some"), None)
-    if scan is None or scan.served.index is None:
+    if scan is None or scan.served.index is None or reasons(case, scan):
         return
     for_, against = weigh(_signs(case, scan))
     forbidden = [*_forbidden(case, scan), *_finds_no_others(scan)]
@@ -68,12 +79,52 @@ def index_not_used(case: Case) -> Iterator[Claim]:
         confidence=_confidence(scan, explained=explained),
         # else the plan may well be right: nothing that was measured says otherwise
         severity=severity(case, scan.statement.share, slowed=scan.slows or bool(forbidden)) if explained else "note",
-        for_=[*evidence(scan), _index(scan), *forbidden, *for_],
+        for_=[*evidence(scan), _index(scan), *forbidden, *for_, *_typed(case, scan)],
         against=[*wants_much(scan), *against],
         not_measured=[THE_PLAN],
         first_steps=_first(scan, for_, forbidden),
         database=scan.figure.db,
     )  # fmt: skip
+
+
+def reasons(case: Case, scan: Scan) -> list[Hindered]:
+    """Why no index of a column in the statement's condition is used, as far as text and catalogue tell for certain."""
+    return [one for one in hindered(case, scan) if one.is_certain]
+
+
+def _hindered(case: Case) -> Iterator[Claim]:
+    """The first scan whose statement tells itself why the index is not used."""
+    told = ((scan, reasons(case, scan)) for scan in scans(case))
+    scan, why = next(((scan, why) for scan, why in told if why), (None, []))
+    if scan is None:
+        return
+    yield Claim(
+        phrase("{:share of database} reads all of table {} although index {} is there: {}", scan.statement.share,
+               scan.table, why[0].found.name, why[0].words),
+        impact=scan.statement.share,
+        confidence=0.4 if scan.is_selective is False else 0.9 if not scan.is_aggregate else 0.75,
+        severity=severity(case, scan.statement.share, slowed=scan.slows),
+        for_=[*evidence(scan), *(one.evidence for one in why)],
+        against=wants_much(scan),
+        not_measured=[THE_PLAN],
+        first_steps=[*dict.fromkeys(one.step for one in why)],
+        database=scan.figure.db,
+    )  # fmt: skip
+
+
+def _typed(case: Case, scan: Scan) -> list[Evidence]:
+    """The column's type where values of another kind would have it cast, which a parameter's text does not show."""
+    column = scan.served.column or ""
+    of = types(case, scan).get(column)
+    others = NUMBERS.get(of or "")
+    if others is None:
+        return []
+    return [
+        Evidence("setting", f"component = 'pg_attribute' and name = '{scan.entity} {column}'",
+                 phrase("{} is of type {}", column, of), "",
+                 phrase("a parameter that the driver binds as {} has the column cast: its plan then shows "
+                        "({})::... in Filter", others, column))
+    ]  # fmt: skip
 
 
 def _confidence(scan: Scan, *, explained: bool) -> float:

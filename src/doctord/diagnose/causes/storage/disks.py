@@ -13,9 +13,10 @@ from doctord.analyse.storage.device_paths import DevicePath, device_paths
 from doctord.dataset.waits.kinds import READS, STORAGE
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.storage.filling import soon_full
+from doctord.diagnose.causes.storage.filling import soon_full, soon_without_inodes
 from doctord.diagnose.causes.storage.latencies import slow_histograms
 from doctord.diagnose.causes.storage.way_to_disk import path_to
+from doctord.diagnose.common.inodes import inode_steps, is_without_inodes
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, at_most
 from doctord.diagnose.phrase import Phrase, phrase
@@ -277,7 +278,8 @@ def cgroup_io_limit(case: Case) -> Iterator[Claim]:
 def filesystem_full(case: Case) -> Iterator[Claim]:
     """A file system is nearly full, or will be within minutes.
 
-    Looks like: hardly any room left, or hardly any inodes; or less room at each look, and at that rate none in minutes.
+    Looks like: hardly any room left, or hardly any inodes (bytes are free, and no new file can be made); or less of
+        either at each look, and at that rate none in minutes.
         One that holds a database's files counts however small it is, in memory (tmpfs) or a container's layers
         (overlay) too: a tablespace, the log, the archive.
     Hurts because: a database that cannot write its log stops; one that cannot extend a table fails the statement.
@@ -286,9 +288,10 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
     Speaks against it: many bytes left in a very large file system; a load or a backup that is about to end; the log of
         a server that grows to max_wal_size.
     Remedy: Find what grew (logs, temporary files, redo kept for a slot or an archiver that fails); enlarge the file
-        system. Never delete files of the redo log by hand.
-    Verify: Used share, and how fast it grows: doctord forecast.
-    Source: PostgreSQL documentation, "Disk Full Failure".
+        system. Never delete files of the redo log by hand. Inodes: remove or move the many small files; their number
+        was fixed as the file system was made (mkfs.ext4 -N; XFS: xfs_growfs -m).
+    Verify: Used share (df, df -i), and how fast it grows: doctord forecast.
+    Source: PostgreSQL documentation, "Disk Full Failure"; mkfs.ext4(8), -i and -N; statvfs(3), f_ffree.
     """
     ways = device_paths(case.dataset)
     served = pl.col("mount").is_in({way.mount for way in ways if way.mount}).fill_null(value=False)
@@ -313,17 +316,23 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
         )  # fmt: skip
         there = [way for way in ways if way.mount == row["mount"] and way.holds]
         is_full = _is_full(row, is_served=bool(there))
+        name, lacks_inodes = row["mount"] or row["device"], is_without_inodes(row)
         yield Claim(
-            phrase("{} is {}: {:bytes} left",
-                   row["mount"] or row["device"], "full" if is_full else "nearly full", row["left_bytes"]),
+            phrase("{} has {} inodes left: {:share} used, {:bytes} free", name, "no" if is_full else "hardly any",
+                   row["inodes"], row["left_bytes"])
+            if lacks_inodes
+            else phrase("{} is {}: {:bytes} left", name, "full" if is_full else "nearly full", row["left_bytes"]),
             impact=NOT_MEASURED if is_full else NONE_YET,
             severity="critical" if is_full else "warning",
             confidence=0.95 if not against else 0.8,
             for_=[*for_, *(_lies_there(way) for way in there[:MOST_HELD])],
-            against=against,
-            objects=[row["mount"] or row["device"]],
+            against=[] if lacks_inodes else against,
+            first_steps=inode_steps(name) if lacks_inodes else [],
+            objects=[name],
         )  # fmt: skip
-    yield from soon_full(case, {*known.select("mount", "device").rows()} - {*full.select("mount", "device").rows()})
+    others = {*known.select("mount", "device").rows()} - {*full.select("mount", "device").rows()}
+    yield from soon_full(case, others)
+    yield from soon_without_inodes(case, others)
 
 
 def _is_full(row: Mapping[str, Any], *, is_served: bool) -> bool:

@@ -3,8 +3,9 @@
 from collections.abc import Collection, Iterator
 
 from doctord.analyse.storage.device_paths import DevicePath, device_paths
-from doctord.analyse.storage.filling import Filling, filling
+from doctord.analyse.storage.filling import Filling, filling, losing_inodes
 from doctord.diagnose.case import Case
+from doctord.diagnose.common.inodes import inode_steps
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 
@@ -14,6 +15,7 @@ TIMES_SEEN, LONGEST_S = 10.0, 86_400.0
 # As of a log that is kept (`wal_kept`): nobody who is not there already comes in time for a server's files.
 AT_ONCE_S = 3600.0
 MIB = 2**20
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - looked for among mounts, nothing is written there
 
 
 def soon_full(case: Case, among: Collection[tuple[str | None, str | None]]) -> Iterator[Claim]:
@@ -25,8 +27,43 @@ def soon_full(case: Case, among: Collection[tuple[str | None, str | None]]) -> I
     for one in filling(case.dataset):
         there = [way for way in ways if way.mount == one.mount and way.holds]
         per_s = one.per_s - _of_log(case, there)
-        if (one.mount, one.device) in among and per_s > 0 and one.left_bytes / per_s <= _soon_s(one):
+        # What parallel workers share comes and goes with each of their queries.
+        is_shared = any(way.folder == SHARED_MEMORY for way in there)
+        if not is_shared and (one.mount, one.device) in among and per_s > 0 and one.left_bytes / per_s <= _soon_s(one):
             yield _claim(one, one.left_bytes / per_s, there)
+
+
+def soon_without_inodes(case: Case, among: Collection[tuple[str | None, str | None]]) -> Iterator[Claim]:
+    """Those that have fewer inodes left at every look, and would have none soon at that rate."""
+    ways = device_paths(case.dataset)
+    for one in losing_inodes(case.dataset):
+        if (one.mount, one.device) not in among or one.seconds > _soon_s(one):
+            continue
+        there = [way for way in ways if way.mount == one.mount and way.holds]
+        name = one.mount or one.device or ""
+        where = f"mount = '{name}'" if one.mount else f"device = '{name}'"
+        yield Claim(
+            phrase("{} will have no inodes left in {:duration} at this rate: {:.1f %} left", name, one.seconds,
+                   one.left_bytes),
+            impact=NONE_YET,
+            severity="critical" if there and one.seconds <= AT_ONCE_S else "warning",
+            confidence=0.75,
+            for_=[
+                Evidence("filesystem", where, phrase("{:.2g %} of all inodes more each second", one.per_s), "",
+                         phrase("fewer were left at each of {} looks, over {:.0f s}", one.looks, one.over_s)),
+                *_held(there),
+            ],
+            first_steps=inode_steps(name),
+            objects=[name],
+        )  # fmt: skip
+
+
+def _held(there: Collection[DevicePath]) -> list[Evidence]:
+    return [
+        Evidence("setting", f"name like 'path.{way.folder}.%'", phrase("{} is in {}", way.holds, way.folder), "",
+                 way.filesystem or "")
+        for way in there
+    ]  # fmt: skip
 
 
 def _soon_s(one: Filling) -> float:
@@ -47,8 +84,7 @@ def _claim(one: Filling, seconds: float, there: list[DevicePath]) -> Claim:
                      phrase("less was left at each of {} looks, over {:.0f s}", one.looks, one.over_s)),
             Evidence("filesystem", where, phrase("{:duration} until it is full", seconds),
                      phrase("{:duration}", _soon_s(one)), "nobody looks more often", "at_most"),
-            *(Evidence("setting", f"name like 'path.{way.folder}.%'", phrase("{} is in {}", way.holds, way.folder), "",
-                       way.filesystem or "") for way in there),
+            *_held(there),
         ],
         objects=[one.mount or one.device or ""],
     )  # fmt: skip

@@ -7,6 +7,7 @@ import polars as pl
 from doctord.analyse.sql.logged_statements import Logged, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.hindered import hindered
 from doctord.diagnose.common.scans import SELECTIVE, Scan, evidence, scans, wants_much
 from doctord.diagnose.common.slowed import severity
 from doctord.diagnose.common.whole_reads import LARGE_SCAN_ROWS
@@ -54,7 +55,8 @@ def missing_index(case: Case) -> Iterator[Claim]:
         "The Slow Query Log", Rows_examined.
     """
     yield from _examined_for_few(case)
-    worst = next((scan for scan in scans(case) if scan.served.service != "some"), None)
+    unserved = (scan for scan in scans(case) if scan.served.service != "some")
+    worst = next((scan for scan in unserved if not any(one.is_certain for one in hindered(case, scan))), None)
     if worst is None:
         return
     yield Claim(
@@ -64,7 +66,7 @@ def missing_index(case: Case) -> Iterator[Claim]:
         confidence=_confidence(worst),
         severity=severity(case, worst.statement.share, slowed=worst.slows),
         for_=[*evidence(worst), *_useless(worst)],
-        against=[*wants_much(worst), *_perhaps_served(worst)],
+        against=[*wants_much(worst), *_perhaps_served(worst), *(one.evidence for one in hindered(case, worst))],
         not_measured=[] if worst.known is not None else [NO_INDEXES],
         database=worst.figure.db,
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """Autovacuum that does not come: switched off, with too few workers for what dies, or cancelled again and again."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -9,7 +10,8 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.vacuum.cancelled_vacuums import cancelled_again
 from doctord.diagnose.causes.vacuum.horizon import holders
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.common.dead_rows import costs, harmless
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 
 ENABLED, WORKERS = "pg_class.autovacuum_enabled", "pg_stat_activity.autovacuum_workers"
@@ -45,7 +47,9 @@ def autovacuum_behind(case: Case) -> Iterator[Claim]:
         says "canceling autovacuum task" of a table since its last vacuum ended, who waited for the worker's lock, and
         the statement.
     Speaks against it: what else keeps dead rows (vacuum_held_back): it is asked first. A table that was changed in
-        one go just now: autovacuum_naptime is a minute. A vacuum that was cancelled once, as by a migration.
+        one go just now: autovacuum_naptime is a minute. A vacuum that was cancelled once, as by a migration. A table
+        without autovacuum that nobody reads over its dead rows, as one that is loaded, used and TRUNCATEd: a note,
+        while it is neither large nor old.
     Remedy: Off: autovacuum = on, or ALTER TABLE ... RESET (autovacuum_enabled). Busy: a higher
         autovacuum_vacuum_cost_limit (the workers share it), a shorter autovacuum_vacuum_cost_delay, then more
         autovacuum_max_workers. Cancelled: a weaker lock for the job that takes it, or none. VACUUM (ANALYZE) the tables
@@ -59,13 +63,18 @@ def autovacuum_behind(case: Case) -> Iterator[Claim]:
         tables = _mostly_dead(case, db)
         switched_off = {one.entity or "" for one in case.figures(ENABLED) if one.db == db and not one.last}
         off = [row for row in tables if _entity(row) in switched_off]
-        reasons = [*_server_off(case, db), *_busy(case, db), *(_asleep(case, db, tables[0]) if tables else ())]
-        if off:
-            yield _behind(db, off, phrase("Autovacuum is switched off for table {}", off[0]["name"]), _tables_off(off))
-        elif (again := cancelled_again(case, db)) and not (again.graded == "note" and tables and reasons):
+        costly = [row for row in off if costs(case, row)]
+        others = [row for row in tables if row not in off]
+        reasons = [*_server_off(case, db), *_busy(case, db), *(_asleep(case, db, others[0]) if others else ())]
+        if costly:
+            yield _behind(db, costly, _off_for(costly), _tables_off(costly))
+        elif (again := cancelled_again(case, db)) and not (again.graded == "note" and others and reasons):
             yield again
-        elif tables and reasons:
-            yield _behind(db, tables, phrase("{} has more dead rows than living ones", tables[0]["name"]), reasons)
+        elif others and reasons:
+            yield _behind(db, others, phrase("{} has more dead rows than living ones", others[0]["name"]), reasons)
+        elif off:
+            told = _behind(db, off, _off_for(off), _tables_off(off))
+            yield replace(told, impact=NONE_YET, severity="note", against=harmless(case, off[0]))
 
 
 def _mostly_dead(case: Case, db: str) -> list[dict[str, Any]]:
@@ -75,6 +84,10 @@ def _mostly_dead(case: Case, db: str) -> list[dict[str, Any]]:
     last = tables.group_by("database", "name", maintain_order=True).last()
     found = last.filter((dead >= DEAD_ROWS) & (dead >= DEAD_SHARE * (dead + living)))
     return found.sort("dead_rows", "name", descending=[True, False], maintain_order=True).to_dicts()
+
+
+def _off_for(tables: list[dict[str, Any]]) -> Words:
+    return phrase("Autovacuum is switched off for table {}", tables[0]["name"])
 
 
 def _entity(row: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from doctord.analyse.row_versions import LAST_VACUUM, USUAL_PAGES, Versions, row
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.vacuum.horizon import Holder, holders
+from doctord.diagnose.common.dead_rows import costs, harmless
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, WARNING_SHARE, Claim, Evidence, Impact, at_most
 from doctord.diagnose.phrase import Words, phrase
 
@@ -27,6 +28,7 @@ MOST_WASTED = 0.5
 LONG_S = 3600.0
 READING = ("cpu", "run queue")
 MOST_NAMED = 3
+MOST_BLOATED = 5
 BLOATED_BYTES = 100 * 1024 * 1024
 
 
@@ -81,7 +83,8 @@ def bloat(case: Case) -> Iterator[Claim]:
     Looks like: `n_dead_tup` a fifth of the rows or more, in a table of a hundred megabytes or more.
     Hurts because: scans and caches carry what nobody needs.
     Speaks for it: dead against live rows and the size of the table.
-    Speaks against it: a table that is about to be vacuumed (autovacuum is at work on it).
+    Speaks against it: a table that is about to be vacuumed (autovacuum is at work on it); one that nobody reads over
+        its dead rows, or that is emptied (TRUNCATE) before long: a note.
     Remedy: Let autovacuum keep up: a smaller autovacuum_vacuum_scale_factor for this table, a higher
         autovacuum_vacuum_cost_limit. To give space back: pg_repack, or VACUUM FULL at a quiet time.
     Verify: n_dead_tup falls under a tenth and stays there under load.
@@ -102,10 +105,12 @@ def bloat(case: Case) -> Iterator[Claim]:
     )
     if tables.is_empty():
         return
-    first = tables.row(0, named=True)
+    told = tables.to_dicts()
+    costly = [row for row in told if costs(case, row)]
+    first = (costly or told)[0]
     yield Claim(
         phrase("{:share} of table {} is dead rows", first["dead"], first["name"]),
-        impact=NOT_MEASURED,
+        impact=NOT_MEASURED if costly else NONE_YET,
         confidence=0.8,
         for_=[
             Evidence(
@@ -117,8 +122,9 @@ def bloat(case: Case) -> Iterator[Claim]:
                 phrase("{:share} and {:bytes}", DEAD_SHARE, BLOATED_BYTES),
                 phrase("database {}{}", row["database"], f" of {row['db']}" if len(case.dbs) > 1 else ""),
             )
-            for row in tables.head(5).iter_rows(named=True)
+            for row in (costly or told)[:MOST_BLOATED]
         ],
+        against=[] if costly else harmless(case, first),
         database=first["db"],
     )
 

@@ -7,12 +7,13 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.wal.standbys import CONNECTED, waits_for_missing
 from doctord.diagnose.common.removed_wal import REBUILD, Removed, removed
+from doctord.diagnose.common.subscriptions import LAG_BYTES as LAG
+from doctord.diagnose.common.subscriptions import LAG_S, LOGICAL
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 
 PAUSED, RECEIVERS = "pg_is_wal_replay_paused", "pg_stat_wal_receiver.count"
 AHEAD = "pg_last_wal_receive_lsn.ahead_bytes"
-LAG_S, LAG = "pg_stat_replication.replay_lag_s", "pg_stat_replication.replay_lag_bytes"
 FAILURES: Final = {
     "pg_stat_subscription_stats.apply_error_count": "changes could not be applied",
     "pg_stat_subscription_stats.sync_error_count": "a table could not be copied",
@@ -119,8 +120,9 @@ def standby_behind(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, pg_stat_replication, "Handling Query Conflicts", recovery_prefetch.
     """
     behind = {(one.db, one.entity): one for one in case.figures(LAG)}
+    subscribers = {(one.db, one.entity) for one in case.figures(LOGICAL) if one.last}
     for late in case.figures(LAG_S):
-        lag = behind.get((late.db, late.entity))
+        lag = None if (late.db, late.entity) in subscribers else behind.get((late.db, late.entity))
         if late.last < LATE_S or lag is None or lag.last < MUCH_BYTES:
             continue
         where = f"entity = '{late.entity}'"

@@ -25,20 +25,20 @@ end;
 """
 
 
-def _waiting(server: PrivateServer) -> float | None:
+def waiting(server: PrivateServer) -> float | None:
     """Clients in the pooler's queue; none before there is a pooler."""
     folder = server.folder / "pooler"
     sockets = [Path(name).name for name in folder.glob(".s.PGSQL.*") if name.suffix != ".lock"]
     return Pooler(folder, int(sockets[0].rpartition(".")[2])).waiting() if sockets else 0.0
 
 
-@fault(cause="pooler_queue", effect=Figure("clients that wait in the pooler", "clients", 3.0, _waiting))
+@fault(cause="pooler_queue", effect=Figure("clients that wait in the pooler", "clients", 3.0, waiting))
 def pool_exhausted(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Twenty clients share a pool of two connections (PgBouncer, pool_mode = transaction) that short transactions keep.
 
     Each transaction holds its connection for 15 ms in which the application computes. The server is idle.
 
-    Seen: cl_waiting of SHOW POOLS, no sv_idle; two sessions, idle in transaction by turns.
+    Seen: clwaiting of SHOW POOLS, no sv_idle; two sessions, idle in transaction by turns.
     """
     yield from _through(server, dose, dose.of(3, 2, 1))
 

@@ -3,13 +3,14 @@
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
 import pytest
 
 from doctord._native import Batch
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.objects.relations import Relations
-from postgres_samples import figures, link_to
+from postgres_samples import figures, link_to, rows_of
 from servers import PostgresServer
 
 pytestmark = pytest.mark.server
@@ -70,6 +71,30 @@ def test_an_index_of_a_partition_is_needed_where_that_of_another_one_is(server: 
             break
         time.sleep(0.1)
     assert told == [None, None, 0, 0]
+
+
+def test_types_of_the_columns_that_indexes_begin_with(server: PostgresServer, link: Link) -> None:
+    server.execute(
+        "CREATE TABLE books (id bigint PRIMARY KEY, title text, shelf char(3), price numeric(8, 2), note text)",
+        "CREATE INDEX ON books (title text_pattern_ops, note)",
+        "CREATE INDEX ON books (lower(note))",
+        "CREATE INDEX ON books (price)",
+        "INSERT INTO books SELECT i, i, 'a', i, i FROM generate_series(1, 500) i",
+        "ANALYZE books",
+        dbname="shop",
+    )
+    with closing(Relations()) as relations:
+        told, again = (
+            {row["name"]: row["value"] for row in rows_of("setting", relations.read(link)) if _is_type(row)}
+            for _ in range(2)
+        )
+    table = "shop.public.books"
+    assert told == {f"{table} id": "bigint", f"{table} title": "text, patterns", f"{table} price": "numeric"}
+    assert again == {}, "once"
+
+
+def _is_type(row: dict[str, Any]) -> bool:
+    return bool(row["component"] == "pg_attribute")
 
 
 def test_since_when_scans_are_counted(server: PostgresServer, link: Link) -> None:

@@ -34,17 +34,33 @@ FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS am O
 WHERE i.indrelid = ANY(%s)
 """
 
+# The columns that B-trees begin with; whether one of these serves LIKE: in collation C, or by its class of operators.
+_TYPES: Final = """\
+SELECT /* doctord */ i.indrelid AS relid, attname AS "column", format_type(atttypid, NULL) AS type,
+       bool_or(opcname LIKE '%%pattern\\_ops' OR collname IN ('C', 'POSIX')
+               OR (collname = 'default' AND (SELECT datcollate IN ('C', 'POSIX') FROM pg_database
+                                             WHERE datname = current_database()))) AS patterns
+FROM pg_index AS i JOIN pg_class AS c ON c.oid = indexrelid JOIN pg_am AS am ON am.oid = relam AND amname = 'btree'
+     JOIN pg_attribute AS a ON attrelid = indrelid AND attnum = indkey[0]
+     JOIN pg_opclass AS o ON o.oid = indclass[0] LEFT JOIN pg_collation AS l ON l.oid = indcollation[0]
+WHERE i.indrelid = ANY(%s) AND indisvalid GROUP BY 1, 2, 3
+"""
+TYPES: Final = "pg_attribute"
+
 
 class IndexColumns:
     """Fills `setting` with the indexes of the tables of one database: once, and again what changed.
 
     The name is `database.schema.table index`, the value `btree (customer, created)`, with `partial` and `invalid`
-    behind it; null once the index is gone. How many valid indexes each table has is in `statistic`.
+    behind it; null once the index is gone. How many valid indexes each table has is in `statistic`. The types of the
+    columns that B-trees begin with are settings of `pg_attribute`: `database.schema.table column`, such as `bigint` or
+    `text, patterns`, the latter where an index of it serves LIKE.
     """
 
     def __init__(self) -> None:
         """Nothing is told yet."""
         self._told: dict[str, str] = {}
+        self._types: dict[str, str] = {}
 
     def read(self, link: Link, tables: Iterable[Mapping[str, Any]]) -> list[Batch]:
         """Rows for some tables, given by `relid` and `relation`."""
@@ -61,8 +77,19 @@ class IndexColumns:
         changed |= dict.fromkeys(gone)
         self._told = {name: what for name, what in {**self._told, **now}.items() if name not in gone}
         common = {"ts": now_us(), "host": os.uname().nodename, "component": COMPONENT, "db": link.db}
-        settings = [{**common, "name": name, "value": what} for name, what in changed.items()]
+        settings: list[dict[str, Any]] = [{**common, "name": name, "value": what} for name, what in changed.items()]
+        settings += [common | row | {"component": TYPES} for row in self._typed(link, entities)]
         return figures.batches() + ([rows("setting", settings)] if settings else [])
+
+    def _typed(self, link: Link, entities: Mapping[int, str]) -> list[dict[str, Any]]:
+        """Types of the columns that indexes begin with, as far as they are new."""
+        told = {
+            f"{entities[row['relid']]} {row['column']}": row["type"] + (", patterns" if row["patterns"] else "")
+            for row in link.query(_TYPES, (list(entities),))
+        }
+        new = {name: what for name, what in told.items() if self._types.get(name) != what}
+        self._types |= new
+        return [{"name": name, "value": what} for name, what in new.items()]
 
 
 def described(index: Mapping[str, Any]) -> str:

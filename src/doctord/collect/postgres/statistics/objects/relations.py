@@ -15,6 +15,7 @@ from doctord.collect.postgres.statistics.objects.functions import Functions
 from doctord.collect.postgres.statistics.objects.gin import pending
 from doctord.collect.postgres.statistics.objects.index_columns import IndexColumns
 from doctord.collect.postgres.statistics.objects.partitions import Partitions
+from doctord.collect.postgres.statistics.objects.row_sizes import RowSizes
 from doctord.collect.postgres.statistics.objects.tablespaces import Tablespaces
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
@@ -114,6 +115,7 @@ class Relations:
         self._known_indexes: dict[str, IndexColumns] = {}
         self._partitions: dict[str, Partitions] = {}
         self._functions: dict[str, Functions] = {}
+        self._row_sizes: dict[str, RowSizes] = {}
         self._unscanned: dict[str, set[int]] = {}
         self._tablespaces = Tablespaces()
 
@@ -146,6 +148,7 @@ class Relations:
         found = _matter(tables, link, increase, figures)
         partitions = self._partitions.setdefault(link.database, Partitions()).read(link, tables, increase, figures)
         self._functions.setdefault(link.database, Functions()).read(link, figures)
+        self._row_sizes.setdefault(link.database, RowSizes()).read(link, found, figures)
         for table in found:
             for column, (name, unit) in _GAUGES.items():
                 figures.gauge(name, table[column], unit, f"{link.database}.{table['relation']}")

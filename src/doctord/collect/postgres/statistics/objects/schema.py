@@ -1,4 +1,4 @@
-"""The schema, whatever the load: indexes that are not valid, sequences near their end, what depends on what."""
+"""The schema, whatever the load: invalid indexes, sequences near their end, versions of collations, dependencies."""
 
 from typing import Final
 
@@ -8,6 +8,7 @@ from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.databases import Databases
 from doctord.collect.postgres.statistics.figures import Figures
+from doctord.collect.postgres.statistics.objects.collations import Collations
 from doctord.collect.postgres.statistics.objects.dependencies import Dependencies
 from doctord.errors import UserError
 
@@ -49,7 +50,8 @@ class Schema:
     """Fills `statistic` with 1 for each index that is not valid, and with how far the five fullest sequences are.
 
     The entity is `database.schema.index on schema.table`, or `database.schema.sequence`, in the ten largest databases.
-    Sequences that begin anew at their end are left out. Into `setting` goes what depends on what (`dependencies.py`).
+    Sequences that begin anew at their end are left out. Into `setting` goes what depends on what (`dependencies.py`),
+    and which collations have another version than was recorded (`collations.py`).
     """
 
     name = "schema"
@@ -58,17 +60,23 @@ class Schema:
         """Due at the start, then once an hour."""
         self.cadence = Cadence(every_s=3600)
         self._dependencies: dict[str, Dependencies] = {}
+        self._changed: frozenset[str] = frozenset()
 
     def read(self, link: Link) -> list[Batch]:
         """The state of this moment; connections to other databases are closed again."""
         batches: list[Batch] = []
+        collations = _collations(link)
         databases = Databases()
         try:
             for database in databases.links(link):
                 batches += self._of_database(database, link)
+                _look_into(collations, database, link)
         finally:
             databases.close()
-        return batches
+        if collations is None:
+            return batches
+        before, self._changed = self._changed, collations.differing
+        return batches + collations.batches(before)
 
     def close(self) -> None:
         """There is nothing of its own."""
@@ -95,3 +103,23 @@ class Schema:
         hint = "GRANT SELECT ON ALL SEQUENCES IN SCHEMA ... TO the role that doctord connects as"
         why = "the role may not read some of them"
         database.notices.not_measured(database.db, f"how far sequences of {database.database} are", why, hint)
+
+
+def _collations(link: Link) -> Collations | None:
+    try:
+        return Collations(link)
+    except UserError as refusal:
+        link.notices.not_measured(link.db, "versions of collations", str(refusal), refusal.hint)
+    return None
+
+
+def _look_into(collations: Collations | None, database: Link, link: Link) -> None:
+    if collations is None:
+        return
+    try:
+        collations.look_into(database)
+    except UserError as refusal:
+        link.notices.not_measured(link.db, f"versions of collations of {database.database}", str(refusal), refusal.hint)
+    except Away:
+        if database is link:
+            raise

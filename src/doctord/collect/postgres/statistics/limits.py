@@ -1,0 +1,107 @@
+"""What the system grants a server's processes, and how much of it they have: descriptors, processes, files of the host.
+
+All of it from /proc and the control groups, where the server runs on this host: its limits anybody may read, what its
+processes hold only root and its own user.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from doctord._native import Batch
+from doctord.collect.core.rates import EARLY, Cadence
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.figures import Figures
+from doctord.regex import regex
+
+# getrlimit(2): the soft limit, which is the one that counts.
+_LIMIT: Final = regex(r"^(?P<name>Max open files|Max processes) +(?P<soft>\d+)", re.MULTILINE)
+_NAMES: Final = {"Max open files": "limits.open_files", "Max processes": "limits.processes"}
+# The server's processes do alike: so many of them are looked at.
+_LOOKED_AT: Final = 8
+_SUBJECT: Final = "how many descriptors the server's processes hold"
+_HINT: Final = "run as root, or as the server's user"
+
+
+class Limits:
+    """Fills `statistic` with `limits.*`: what a process may have open, what is open, processes of its control group.
+
+    `limits.tasks` is the limit that is nearest of the group and those above it, with what is used of that; the host's
+    open files are told with their limit, too.
+    """
+
+    name = "limits of the server's processes"
+
+    def __init__(self, proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/cgroup")) -> None:
+        """Due soon after the start, then every half minute; the folders may be recorded trees."""
+        self.cadence = Cadence(30.0, EARLY)
+        self._proc, self._cgroups = proc, cgroups
+
+    def read(self, link: Link) -> list[Batch]:
+        """The limits of this moment, and what is used of them; nothing of a server elsewhere, or one that has ended."""
+        pid = link.server_pid()
+        figures = Figures(link.db)
+        if pid is None:
+            return []
+        for name, value, unit in self.of(pid):
+            figures.gauge(name, value, unit)
+        try:
+            figures.gauge("limits.open_files_used", self._most_open(pid), "files")
+        except PermissionError as error:
+            link.notices.not_measured(link.db, _SUBJECT, error.strerror or str(error), _HINT)
+        except OSError:
+            pass  # it has just ended
+        return figures.batches()
+
+    def close(self) -> None:
+        """There is nothing of its own."""
+
+    def of(self, pid: int) -> Iterator[tuple[str, float, str]]:
+        """Name, value and unit of what is told of a server by the number of its first process."""
+        for found in _LIMIT.finditer(_text(self._proc / str(pid) / "limits")):
+            name = _NAMES[found["name"]]
+            yield name, float(found["soft"]), name.rpartition(".")[2].removeprefix("open_")
+        used, _, rest = _text(self._proc / "sys/fs/file-nr").partition("\t")
+        if used.isdigit():
+            yield "limits.host_files_used", float(used), "files"
+            yield "limits.host_files", float(rest.split()[-1]), "files"
+        groups = sorted(self._groups(pid), key=lambda group: group[0] - group[1])
+        for limit, current in groups[:1]:
+            yield "limits.tasks", limit, "tasks"
+            yield "limits.tasks_used", current, "tasks"
+
+    def _most_open(self, pid: int) -> float:
+        """The most descriptors that one of the server's processes holds."""
+        children = _text(self._proc / f"{pid}/task/{pid}/children").split()
+        return float(max(_open(self._proc / str(one) / "fd") for one in [str(pid), *children[-_LOOKED_AT:]]))
+
+    def _groups(self, pid: int) -> Iterator[tuple[float, float]]:
+        """Limit and use of the control groups that count its tasks: its own, and those above it."""
+        for line in _text(self._proc / str(pid) / "cgroup").splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers and "pids" not in controllers.split(","):
+                continue
+            root = self._cgroups / "pids" if controllers else self._cgroups
+            folder = root / path.lstrip("/")
+            while folder.is_relative_to(root):
+                limit, current = _text(folder / "pids.max").strip(), _text(folder / "pids.current").strip()
+                if limit.isdigit() and current.isdigit():
+                    yield float(limit), float(current)
+                folder = folder.parent
+
+
+def _open(folder: Path) -> int:
+    """Descriptors of a process; one that has ended meanwhile has none."""
+    try:
+        return sum(1 for _ in folder.iterdir())
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def _text(path: Path) -> str:
+    """A file's text; empty where it is not there, or may not be read."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

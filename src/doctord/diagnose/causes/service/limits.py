@@ -1,0 +1,138 @@
+"""Limits of the system that a server's processes meet: descriptors, and processes."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.common.failures import Failed, is_over, of_kind, severity_of
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, measured
+from doctord.diagnose.phrase import phrase
+
+FORKS: Final = "log.forks_failed"
+IN_SYSTEM: Final = "in system"
+# Of a limit: the next connections of one application server take what is left.
+NEAR_SHARE: Final = 0.9
+
+
+@cause(explains=("rollbacks_many", "errors_logged"))
+def descriptors_used_up(case: Case) -> Iterator[Claim]:
+    """The server's processes may not open another file.
+
+    Looks like: errors 53000, "could not open file ...: Too many open files", "insufficient file descriptors available
+        to start server process"; in the log "out of file descriptors: Too many open files; release and retry". "Too
+        many open files in system" is the whole host's limit.
+    Hurts because: a statement that meets one more table, index or temporary file fails; at a start none is begun.
+    Speaks for it: the errors; what one process may have open (RLIMIT_NOFILE) beside max_files_per_process, and what is
+        open; of the host, fs.file-nr beside fs.file-max.
+    Speaks against it: a server that merely has as many files open as it may: it closes those that it needs least
+        before it opens others (max_files_per_process), and no statement fails.
+    Remedy: Raise what a process may have open for the server's unit (systemd: LimitNOFILE; a container: its ulimits),
+        or lower max_files_per_process below it, and restart. Of the host: sysctl fs.file-max, after a look at who holds
+        so many (lsof, /proc/*/fd). Many partitions and indexes read at once, and extensions that open files of
+        their own, are what takes them.
+    Verify: No new error of that message; the limit in /proc/PID/limits of the postmaster is the new one.
+    Source: PostgreSQL documentation, max_files_per_process, "Resource Limits"; open(2), EMFILE and ENFILE;
+        getrlimit(2), RLIMIT_NOFILE; Kernel documentation, /proc/sys/fs, file-max and file-nr.
+    """
+    for one in of_kind(case, "descriptors"):
+        of_host = any(IN_SYSTEM in each.message for each in one.messages)
+        yield Claim(
+            phrase("Statements of {} fail, for {} too many open files: {:count time/times}", one.db,
+                   "the host has" if of_host else "its processes have", round(one.count)),
+            impact=measured(one.share),
+            confidence=0.95,
+            severity=severity_of(one),
+            for_=[*one.evidence(), *(_host_files(case, one.db) if of_host else _own_files(case, one))],
+            against=is_over(one),
+            time_of="transactions",
+            database=one.db,
+        )  # fmt: skip
+
+
+@cause(explains=("errors_logged",))
+def processes_used_up(case: Case) -> Iterator[Claim]:
+    """The server may not start another process: no connection, no worker.
+
+    Looks like: "could not fork new process for connection: Resource temporarily unavailable" in the log; the control
+        group of its container or unit has as many tasks as it may (pids.max), or its user as many processes
+        (RLIMIT_NPROC).
+    Hurts because: new connections are refused, whatever max_connections allows, and autovacuum and parallel workers do
+        not start; those that are connected notice nothing.
+    Speaks for it: the messages, with what fork said; tasks of the group beside its limit. "Cannot allocate memory" is
+        the host's memory or its overcommit.
+    Speaks against it: tasks well below the limit of the group.
+    Remedy: Raise the limit (systemd: TasksMax; a container: its pids limit; limits.conf: nproc for the server's user)
+        above max_connections, the workers and a reserve; or fewer connections, by a pool. Who else runs under the
+        same user or in the same group counts too.
+    Verify: pids.current stays below 90 % of pids.max at the busiest hour, and no new message.
+    Source: Kernel documentation, "Process Number Controller" (pids.max, pids.current); fork(2), EAGAIN; getrlimit(2),
+        RLIMIT_NPROC; PostgreSQL documentation, "Resource Limits".
+    """
+    for db in case.dbs:
+        failed = [figure for figure in case.figures(FORKS) if figure.db == db and figure.mean > 0]
+        for_, against = weigh(_tasks(case, db))
+        if not failed and not for_:
+            continue
+        times = round(sum(one.mean * (one.seconds or case.seconds) for one in failed))
+        yield Claim(
+            phrase("{} could not start a process: {:count time/times}", db, times)
+            if failed
+            else phrase("{} may soon start no process: {:.0f} of {:.0f} tasks of its control group are there", db,
+                        _figure(case, "limits.tasks_used", db), _figure(case, "limits.tasks", db)),
+            impact=NOT_MEASURED if failed else NONE_YET,
+            severity="critical" if failed else "warning",
+            confidence=0.7 if against else 0.95,
+            for_=[
+                *(Evidence("statistic", f"name = '{FORKS}' and db = '{db}'",
+                           phrase("{:.3g per s}", one.mean), "", one.entity or "could not fork") for one in failed),
+                *for_,
+                *_user_limit(case, db),
+            ],
+            against=against,
+            database=db,
+        )  # fmt: skip
+
+
+def _figure(case: Case, name: str, db: str) -> float | None:
+    return next((one.last for one in case.figures(name) if one.db == db), None)
+
+
+def _largest(case: Case, name: str, db: str) -> float | None:
+    return next((one.largest for one in case.figures(name) if one.db == db), None)
+
+
+def _own_files(case: Case, one: Failed) -> list[Evidence]:
+    limit, used = _figure(case, "limits.open_files", one.db), _largest(case, "limits.open_files_used", one.db)
+    if limit is None:
+        return []
+    setting = case.setting("max_files_per_process", one.db)
+    held = "" if used is None else phrase("one had {:.0f} as they were looked at; ", used)
+    return [Evidence("statistic", "name = 'limits.open_files'", phrase("{:.0f} files for each process", limit), "",
+                     phrase("{}max_files_per_process = {}", held, setting or "?"))]  # fmt: skip
+
+
+def _host_files(case: Case, db: str) -> list[Evidence]:
+    limit, used = _figure(case, "limits.host_files", db), _largest(case, "limits.host_files_used", db)
+    if limit is None or used is None:
+        return []
+    return [Evidence("statistic", "name = 'limits.host_files_used'", phrase("{:.0f} files open on the host", used),
+                     phrase("{:.0f}", limit), "fs.file-max")]  # fmt: skip
+
+
+def _tasks(case: Case, db: str) -> list[Sign]:
+    limit, used = _figure(case, "limits.tasks", db), _largest(case, "limits.tasks_used", db)
+    if limit is None or used is None:
+        return []
+    return [Sign("statistic", f"name = 'limits.tasks_used' and db = '{db}'", used, NEAR_SHARE * limit,
+                 "{:.0f} tasks in its control group", phrase("of {:.0f} that it may have", limit),
+                 phrase("{:.0f} are allowed", limit))]  # fmt: skip
+
+
+def _user_limit(case: Case, db: str) -> list[Evidence]:
+    limit = _figure(case, "limits.processes", db)
+    if limit is None:
+        return []
+    return [Evidence("statistic", "name = 'limits.processes'", phrase("{:.0f} processes for its user", limit), "",
+                     "RLIMIT_NPROC of the postmaster; root is not held to it")]  # fmt: skip

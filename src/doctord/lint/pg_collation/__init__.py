@@ -1,0 +1,1 @@
+"""Rules on versions of collations, as a server of PostgreSQL tells them."""

@@ -1,0 +1,64 @@
+"""Limits of the system: descriptors and processes."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from diagnose.causes.service.test_failing import failing, figure, found
+from diagnose.hosts import DB, host
+from doctord.diagnose.engine import diagnose
+from doctord.report.phrases import said
+
+OWN = 'ERROR 53000 could not open file "base/?": Too many open files'
+OF_HOST = 'ERROR 53000 could not open file "base/?": Too many open files in system'
+LIMITS = {
+    (None, "limits.open_files"): 64.0, (None, "limits.open_files_used"): 63.0, (None, "limits.host_files"): 9000.0,
+    (None, "limits.host_files_used"): 8990.0, (None, "limits.processes"): 4000.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("error", [OWN, OWN.replace(" 53000", "")])
+def test_a_process_may_open_no_more_files(error: str) -> None:
+    finding = found(failing({error: 5.0}, postgres=LIMITS, settings={"max_files_per_process": "1000"}))[
+        "descriptors_used_up"
+    ]
+    title = f"Statements of {DB} fail, for its processes have too many open files: 100 times"
+    assert said(finding.title) == title
+    told = [f"{said(item.figure)}: {said(item.why)}" for item in finding.for_]
+    assert "64 files for each process: one had 63 as they were looked at; max_files_per_process = 1000" in told
+
+
+def test_the_host_may_open_no_more_files() -> None:
+    finding = found(failing({OF_HOST: 5.0}, postgres=LIMITS))["descriptors_used_up"]
+    assert "for the host has too many open files" in said(finding.title)
+    assert "8990 files open on the host" in [said(item.figure) for item in finding.for_]
+
+
+def test_a_server_with_as_many_files_open_as_it_may_is_healthy() -> None:
+    """It closes others before it opens one more."""
+    assert diagnose(host(postgres=LIMITS)).healthy
+
+
+def tasks(used: float, limit: float = 100.0) -> Mapping[tuple[str | None, str], float]:
+    return {(None, "limits.tasks"): limit, (None, "limits.tasks_used"): used, (None, "limits.processes"): 4000.0}
+
+
+@pytest.mark.parametrize(("used", "severity"), [(89.0, None), (91.0, "warning"), (100.0, "warning")])
+def test_tasks_of_the_group_near_their_limit(used: float, severity: str | None) -> None:
+    finding = {one.cause: one for one in diagnose(host(postgres=tasks(used))).findings}.get("processes_used_up")
+    assert (finding and finding.severity) == severity
+    if finding:
+        assert said(finding.title) == (
+            f"{DB} may soon start no process: {used:.0f} of 100 tasks of its control group are there"
+        )
+
+
+@pytest.mark.parametrize(("used", "confidence"), [(100.0, 0.95), (20.0, 0.7)])
+def test_forks_that_failed(used: float, confidence: float) -> None:
+    why = "Resource temporarily unavailable"
+    rows = [figure("log.forks_failed", 2.0, why)]
+    finding = diagnose(host(postgres=tasks(used), extra={"statistic": rows})).findings[0]
+    assert (finding.cause, finding.severity, finding.confidence) == ("processes_used_up", "critical", confidence)
+    assert said(finding.title) == f"{DB} could not start a process: 40 times"
+    assert why in [said(item.why) for item in finding.for_]
+    assert "4000 processes for its user" in [said(item.figure) for item in finding.for_]
