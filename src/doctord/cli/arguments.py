@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
-from zoneinfo import available_timezones
 
 import typer
 
@@ -81,6 +80,8 @@ class When:
 
 def zones_like(incomplete: str) -> list[str]:
     """The time zones whose names begin so, for a shell to complete."""
+    from zoneinfo import available_timezones
+
     return sorted(name for name in available_timezones() if name.startswith(incomplete))
 
 
