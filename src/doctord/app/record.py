@@ -109,7 +109,8 @@ def _beginning(names: str) -> Batch:
 def main() -> None:
     """Read the options that `become` left, and record. Exit status 2 when that is refused."""
     recording = Recording(**json.loads(os.environ.pop(OPTIONS)))
-    # The driver imports asyncio, which we never use, and that would load a second OpenSSL: 4 MiB. libpq has its own.
+    # The driver imports asyncio, which we never use, and that would load a second OpenSSL: 4 MiB. libpq has its own;
+    # who talks TLS to a server takes this away again.
     sys.modules["ssl"] = None  # type: ignore[assignment]
     level = logging.WARNING if recording.quiet else logging.INFO
     log_to_standard_error("%(asctime)s doctord: %(message)s", level)

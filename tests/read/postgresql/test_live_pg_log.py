@@ -1,6 +1,7 @@
 """Logs that a real server wrote, in all its forms at once."""
 
 import re
+import time
 from pathlib import Path
 
 import polars as pl
@@ -23,6 +24,9 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         everything(server)
         server.stop()
         for ending in FORMS:
+            until = time.monotonic() + 10
+            while b"is shut down" not in log(server, ending).read_bytes() and time.monotonic() < until:
+                time.sleep(0.05)  # the process that writes the log outlives the server
             (folder / ending).write_bytes(log(server, ending).read_bytes())
     return {ending: folder / ending for ending in FORMS}
 
