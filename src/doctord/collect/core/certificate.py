@@ -6,7 +6,7 @@ RFC 5280, 4.1: a Certificate is a sequence whose first member holds version (opt
 issuer and validity, in that order.
 """
 
-import ssl
+import base64
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -17,8 +17,7 @@ _LONG = 0x80
 _MOST_LENGTH_BYTES: Final = 4
 # Number, signature algorithm, issuer.
 _BEFORE_VALIDITY: Final = 3
-_PEM: Final = regex(r"-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]+-----END (?:TRUSTED |X509 )?CERTIFICATE-----")
-_TRUSTED: Final = regex("TRUSTED |X509 ")
+_PEM: Final = regex(r"-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----([^-]+)-----END \1?CERTIFICATE-----")
 
 
 class Validity(NamedTuple):
@@ -42,7 +41,7 @@ def in_file(text: str) -> list[Validity]:
     Raises:
         ValueError: One of them is no certificate.
     """
-    return [validity(ssl.PEM_cert_to_DER_cert(_TRUSTED.sub("", one))) for one in _PEM.findall(text)]
+    return [validity(base64.b64decode(found[2])) for found in _PEM.finditer(text)]
 
 
 def validity(der: bytes) -> Validity:
