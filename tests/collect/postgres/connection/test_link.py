@@ -108,6 +108,9 @@ def test_why_a_login_is_refused_is_told_apart(postgres_server: Callable[..., Pos
         ("FATAL: the database system is not yet accepting connections", "starting"),
         ('FATAL: database "shop" does not exist', "PGDATABASE"),
         ('FATAL: database "password" does not exist', "PGDATABASE"),
+        ('FATAL: could not open shared memory segment "/PostgreSQL.1": No such file or directory', "RemoveIPC"),
+        ("FATAL: could not fork new process for connection: Resource temporarily unavailable", "pids.max"),
+        ("FATAL: could not open file: No such file or directory", "the server is there"),
     ],
 )
 def test_a_state_of_the_server_is_no_missing_database(text: str, word: str) -> None:

@@ -49,9 +49,15 @@ _HINTS: Final = tuple(
         (r"permission denied for database", "GRANT CONNECT ON DATABASE ... TO the role"),  # 42501
         (r'database "" does not exist', "name one that exists: PGDATABASE=... or --dsn dbname=..."),  # 3D000
         (r'role "" does not exist', _ROLE),  # 28000
+        # PostgreSQL documentation, "Managing Kernel Resources", systemd RemoveIPC.
+        (r"could not open shared memory segment",
+         "its segments in /dev/shm were removed while it ran (RemoveIPC=yes of systemd-logind, a clean-up job): nobody"
+         " gets in until it is restarted; then RemoveIPC=no, or a system user for it"),
+        (r"could not fork", "it may start no more processes: TasksMax, pids.max of its control group, ulimit -u"),
         (r"no answer", "is the server stopped, or its host overloaded, down or behind a firewall?"),
         (r"closed the connection unexpectedly", "does PostgreSQL listen there? if so its log says why"),
         (r"(?i)resolve|translate host name", "check the name of the host: PGHOST or --dsn host=..."),
+        (r"FATAL", "the server is there and turns the login down: its log may say more"),
         (r"No such file|refused", _NOBODY),
     )
 )  # fmt: skip
@@ -59,8 +65,9 @@ _HINTS: Final = tuple(
 # (57P03). Nobody listens at all where there is no socket.
 _REFUSED: Final = regex(
     "too many clients|connection slots|starting up|not yet accepting|in recovery mode|shutting down"
+    "|could not open shared memory segment|could not fork"
 )
-_GONE: Final = regex("No such file|Connection refused")
+_GONE: Final = regex(r"(?s)\A(?!.*FATAL).*(?:No such file|Connection refused)")
 # What a server says to its sessions before it ends them all, as it must where one of its processes crashed.
 _CRASHED: Final = "57P02"
 _OF_A_CRASH: Final = "the server ended it, because another of its processes crashed"
