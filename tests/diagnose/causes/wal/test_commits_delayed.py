@@ -23,5 +23,5 @@ def test_a_delay_of_a_flush_or_none_is_not(settings: dict[str, str]) -> None:
 
 
 def test_a_delay_that_nobody_waits_for_is_no_finding() -> None:
-    dataset = host(settings={"commit_delay": "100000"})
+    dataset = host(time={("CPU", "CPU"): 0.5}, settings={"commit_delay": "100000"})
     assert "commit_delay_long" not in {finding.cause for finding in diagnose(dataset).findings}

@@ -17,7 +17,9 @@ WHY_GONE = (
     "The last lines of its log say whether it was shut down or crashed (a signal, PANIC, out of memory). Start it."
 )
 # What the kernel says where nobody listens any more.
-NOBODY_LISTENS = "Connection refused|No such file or directory"
+NOBODY_LISTENS = (
+    r"(?s)\A(?!.*FATAL).*(?:Connection refused|No such file or directory)"  # a server that says FATAL is there
+)
 # A restart takes seconds.
 WORTH_SAYING_S = 60.0
 

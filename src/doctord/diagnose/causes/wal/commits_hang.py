@@ -69,7 +69,7 @@ def _hanging(rows: pl.DataFrame) -> pl.DataFrame:
     Columns: pid, looks (how many), longest (seconds in that statement).
     """
     last = rows.group_by("pid", maintain_order=True).agg(pl.col("ts").max().alias("end"), pl.col("in_state_s").last())
-    since = rows.join(last, on="pid", suffix="_last").filter(
+    since = rows.join(last, on="pid", suffix="_last", maintain_order="left").filter(
         pl.col("ts") > pl.col("end") - pl.duration(microseconds=pl.col("in_state_s_last") * 1_000_000)
     )
     return (
