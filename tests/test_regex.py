@@ -1,7 +1,10 @@
 """Expressions that are compiled later are right all the same."""
 
+import ast
+import copy
 import gc
-import re
+import pickle
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -10,6 +13,8 @@ import pytest
 
 import doctord
 from doctord.regex import _Later, regex
+
+SOURCES = Path(doctord.__file__).parent
 
 
 def test_every_expression_of_the_program_compiles() -> None:
@@ -32,6 +37,29 @@ def test_an_expression_is_compiled_once_and_does_as_that_of_re() -> None:
         _ = number.no_such  # type: ignore[attr-defined]
 
 
+def test_a_copy_is_another_of_the_same() -> None:
+    number = regex("[0-9]+")
+    for other in (copy.deepcopy(number), pickle.loads(pickle.dumps(number))):  # noqa: S301 - our own
+        assert other.findall("10 of 16") == ["10", "16"]
+
+
 def test_no_module_compiles_an_expression_when_it_is_imported() -> None:
-    sources = (Path(doctord.__file__).parent).rglob("*.py")
-    assert [path.name for path in sources if re.search(r"(?m)^\S.*\bre\.compile\(", path.read_text("utf-8"))] == []
+    calls = {str(path.relative_to(SOURCES)): list(at_import(path)) for path in SOURCES.rglob("*.py")}
+    assert {path: lines for path, lines in calls.items() if lines} == {}
+
+
+def test_a_call_at_import_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import re\nA = (\n    re.compile('a'),\n)\ndef f():\n    return re.compile('b')\n")
+    assert list(at_import(tmp_path / "a.py")) == [3]
+
+
+def at_import(path: Path) -> Iterator[int]:
+    """Lines of a module that call `re.compile` outside any function."""
+    waiting: list[ast.AST] = [ast.parse(path.read_text("utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile":
+            yield node.lineno
+        waiting += ast.iter_child_nodes(node)
