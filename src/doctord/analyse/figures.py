@@ -90,6 +90,8 @@ def told_once(frame: pl.DataFrame) -> pl.DataFrame:
     A report over an hour and a tool that printed a minute of it tell of that minute twice. Rows of which nothing is
     left are left out; readings of a moment stay as they are. A row without a host is of the one that others name.
     """
+    if frame.height < 2:
+        return frame
     names = frame["host"].drop_nulls().unique(maintain_order=True)
     host = pl.col("host").fill_null(names[0]) if names.len() == 1 else pl.col("host")
     end_s, length_s = pl.col("ts").dt.timestamp("us") / 1e6, pl.col("interval_s")
@@ -125,7 +127,11 @@ def cpus_told(dataset: Dataset) -> dict[str | None, int]:
 
 def setting(dataset: Dataset, name: str, db: str | None = None) -> str | None:
     """The value in force of a setting (of one database server, or of the host); null when it is not known."""
-    rows = dataset.frame("setting").filter(pl.col("name") == name)
-    rows = rows.filter(pl.col("db").is_null() if db is None else pl.col("db") == db)
-    value = rows["value"].last() if rows.height else None
-    return None if value is None else str(value)
+    return dataset.derived("setting", _in_force).get((db, name))
+
+
+def _in_force(settings: pl.DataFrame) -> dict[tuple[str | None, str], str]:
+    """The last value told of each setting of each server; a setting whose last value is null has none."""
+    rows = settings.select("db", "name", "value").drop_nulls("name").iter_rows()
+    last = {(db, name): value for db, name, value in rows}
+    return {about: str(value) for about, value in last.items() if value is not None}

@@ -79,11 +79,10 @@ def rises(dataset: Dataset) -> list[Rise]:
             listed = rows.filter(pl.col("kind") == kind)
             least = _least(listed)
             there = [end for end in ends if end[0] in least]
-            for (name,), part in listed.partition_by("name", as_dict=True).items():
-                values = dict(part.select("end", "spent").rows())
+            for name, (of, values) in _by_name(listed).items():
                 series = [values.get(end, least[end]) for end, _ in there]
                 if run := rising_run(series):
-                    found.append(_rise((str(db), kind, str(name), part["of"][0]), there, series, run, whole))
+                    found.append(_rise((str(db), kind, name, of), there, series, run, whole))
     return sorted(found, key=lambda rise: -rise.added)
 
 
@@ -94,12 +93,11 @@ def rate_rises(dataset: Dataset, names: Sequence[str]) -> list[Rise]:
     found = []
     for (db,), part in told.partition_by("db", as_dict=True).items():
         aligned, ends = _aligned(part)
-        for (name,), counted in aligned.partition_by("name", as_dict=True).items():
-            values = dict(counted.select("end", "spent").rows())
+        for name, (_, values) in _by_name(aligned).items():
             there = [end for end in ends if end[0] in values]
             series = [values[end] for end, _ in there]
             if run := rising_run(series):
-                found.append(_rise((str(db), "rate", str(name), None), there, series, run, {}))
+                found.append(_rise((str(db), "rate", name, None), there, series, run, {}))
     return sorted(found, key=lambda rise: (-(rise.times or 0.0), rise.name))
 
 
@@ -271,6 +269,14 @@ def _aligned(rows: pl.DataFrame) -> tuple[pl.DataFrame, Ends]:
         pl.col("of").first(), pl.col("spent").sum()
     )
     return summed, kept
+
+
+def _by_name(rows: pl.DataFrame) -> dict[str, tuple[str | None, dict[datetime, float]]]:
+    """What each name is of, and its seconds per second by the end of the interval."""
+    found = dict[str, tuple[str | None, dict[datetime, float]]]()
+    for name, of, end, spent in rows.select("name", "of", "end", "spent").iter_rows():
+        found.setdefault(str(name), (of, {}))[1][end] = spent
+    return found
 
 
 def _least(rows: pl.DataFrame) -> dict[datetime, float]:
