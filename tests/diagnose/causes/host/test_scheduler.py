@@ -106,7 +106,7 @@ def test_a_storm_explains_the_full_cpus() -> None:
 
 
 def test_switching_between_too_many_tasks() -> None:
-    busy = FULL | {"run_queue": 24.0, "csw_per_s": 60_000.0, "icsw_per_s": 50_000.0}
+    busy = FULL | {"run_queue": 24.0, "csw_per_s": 110_000.0, "icsw_per_s": 50_000.0}
     findings = found(host(cpu=busy, time={("CPU", "CPU"): 6.0}, backend={"usr_pct": 48.0, "run_wait_pct": 50.0}))
     finding = findings["switching_too_often"]
     assert said(finding.title) == "12 % of the CPU time goes into switching between tasks that are all ready"
@@ -116,8 +116,10 @@ def test_switching_between_too_many_tasks() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"icsw_per_s": 900.0}, {"run_queue": 2.0}, {"icsw_per_s": None}], ids=["few", "nobody waits", "unknown"]
+    "change",
+    [{"icsw_per_s": 900.0}, {"run_queue": 2.0}, {"icsw_per_s": None}, {"csw_per_s": 60_000.0}],
+    ids=["few", "nobody waits", "unknown", "tasks that yield"],
 )
 def test_many_switches_that_cost_little_are_no_finding(change: dict[str, Any]) -> None:
-    busy = FULL | {"run_queue": 24.0, "csw_per_s": 60_000.0, "icsw_per_s": 50_000.0} | change
+    busy = FULL | {"run_queue": 24.0, "csw_per_s": 110_000.0, "icsw_per_s": 50_000.0} | change
     assert "switching_too_often" not in found(host(cpu=busy, time={("CPU", "CPU"): 6.0}))

@@ -29,6 +29,10 @@ WHO_BINDS = """bpftrace -e 't:syscalls:sys_enter_sched_setaffinity { printf("%d 
 SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies", "pit")
 # C. Li, C. Ding, K. Shen, "Quantifying the cost of context switch", 2007: 3.8 us by itself, more with the caches' part.
 SWITCH_S = 5e-6
+# CONFIG_HZ of Linux is 100 to 1000.
+TICKS_PER_S = 1000
+# For two tasks that leave a CPU by themselves one is pushed off.
+FORCED_PCT = 33.0
 # A twentieth of the CPUs' time.
 SWITCHED_SHARE = 0.05
 # One task running and one waiting on every CPU.
@@ -122,15 +126,16 @@ def switching_too_often(case: Case) -> Iterator[Claim]:
     Hurts because: each switch costs some microseconds, and the caches are filled anew for whoever comes: the more tasks
         share a CPU, the less work is done by all of them together.
     Speaks for it: time in the run queue; tasks per CPU; involuntary switches per second of a CPU, and what these cost.
-    Speaks against it: switches that are voluntary: tasks that wait for something, which no scheduler can change.
+    Speaks against it: switches that are voluntary: tasks that wait for something, which no scheduler can change. Tasks
+        that yield (sched_yield) count as pushed off: more of them than were woken and than the clock ticks do that.
     Remedy: Fewer tasks at once: a pool with about as many connections as CPUs, fewer parallel workers. Longer slices
         (SCHED_BATCH for what nobody waits for; base_slice_ns of the scheduler in debugfs).
     Verify: Involuntary switches fall, and transactions per second rise at the same load.
     Source: C. Li, C. Ding, K. Shen, "Quantifying the cost of context switch", 2007; K. Manoharan, 2008: run queues with
         many involuntary switches.
     """
-    switches, queue = case.mean("cpu", "icsw_per_s"), case.mean("cpu", "run_queue")
-    if switches is None or queue is None or not case.cpus:
+    switches, queue = _pushed_off(case), case.mean("cpu", "run_queue")
+    if switches is None or queue is None:
         return
     lost = switches * SWITCH_S / case.cpus
     if lost < SWITCHED_SHARE or queue < QUEUE_PER_CPU * case.cpus:
@@ -145,7 +150,7 @@ def switching_too_often(case: Case) -> Iterator[Claim]:
             Sign("cpu", "cpu is null", switches / case.cpus, SWITCHED_SHARE / SWITCH_S,
                  "{:.0f involuntary switches per s} on a CPU",
                  phrase("{:.1f %} of its time, at {:.0f us} each", lost * 100, SWITCH_S * 1e6)),
-            Sign("cpu", "cpu is null", _forced(case, switches), 50.0, "{:.0f %} of all switches are involuntary",
+            Sign("cpu", "cpu is null", _forced(case, switches), FORCED_PCT, "{:.0f %} of all switches are involuntary",
                  "tasks are pushed off the CPUs", "most tasks leave the CPU by themselves"),
         ]
     )  # fmt: skip
@@ -158,10 +163,25 @@ def switching_too_often(case: Case) -> Iterator[Claim]:
     )
 
 
-def _forced(case: Case, involuntary: float) -> float | None:
-    """Share of the context switches that were involuntary, %."""
-    switches = case.mean("cpu", "csw_per_s")
-    return 100 * involuntary / switches if switches else None
+def _pushed_off(case: Case) -> float | None:
+    """Involuntary switches a second, without those of tasks that yield (sched_yield(2)), which count as such.
+
+    A task is pushed off at the clock's tick, or for one that was woken, and who is woken has gone to sleep before.
+    """
+    involuntary, switches = case.mean("cpu", "icsw_per_s"), case.mean("cpu", "csw_per_s")
+    if involuntary is None or not case.cpus:
+        return None
+    if switches is None:
+        return involuntary
+    return min(involuntary, switches - involuntary + TICKS_PER_S * case.cpus)
+
+
+def _forced(case: Case, pushed_off: float) -> float | None:
+    """Share of the context switches without yields that were involuntary, %."""
+    involuntary, switches = case.mean("cpu", "icsw_per_s"), case.mean("cpu", "csw_per_s")
+    if involuntary is None or not switches:
+        return None
+    return 100 * pushed_off / (switches - involuntary + pushed_off)
 
 
 def _is_storm(case: Case, one: Caller) -> bool:
