@@ -101,6 +101,21 @@ def test_who_lets_nobody_in_is_lost_service() -> None:
     assert "starting up" in said(finding.for_[0].why)
 
 
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ('FATAL: could not open shared memory segment "/PostgreSQL.7": No such file or directory', "RemoveIPC=no"),
+        ("could not fork new process for connection: Resource temporarily unavailable", "TasksMax"),
+        ("FATAL: the database system is starting up", "redo in progress"),
+    ],
+)
+def test_the_remedy_is_for_what_it_said(text: str, remedy: str) -> None:
+    events = [silent(second, 2.0) | {"kind": "refused", "text": text} for second in (8, 10)]
+    [finding] = diagnose(host(events=events)).findings
+    [told] = finding.remedy
+    assert remedy in said(told)
+
+
 def test_a_limit_that_is_reached_is_another_cause() -> None:
     event = silent(5, 1.0) | {"kind": "refused", "text": "FATAL: sorry, too many clients already"}
     [finding] = diagnose(host(events=[event])).findings

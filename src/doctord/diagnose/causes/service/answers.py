@@ -20,6 +20,23 @@ WHY_GONE = (
 NOBODY_LISTENS = (
     r"(?s)\A(?!.*FATAL).*(?:Connection refused|No such file or directory)"  # a server that says FATAL is there
 )
+# What a server says to everybody, and what is to be done about that.
+WHY_CLOSED = (
+    # PostgreSQL documentation, "Managing Kernel Resources", "systemd RemoveIPC"; from version 15 on each new session
+    # looks for the segments of the statistics.
+    (
+        "could not open shared memory segment",
+        """Its segments in /dev/shm were removed while it ran. Whoever is connected can work on; restart it at a moment
+        that suits them. Then RemoveIPC=no in logind.conf or a system user for the server (a user id below 1000), and
+        no clean-up job in /dev/shm.""",
+    ),
+    (
+        "could not fork",
+        """It may start no more processes: raise what its control group may have (systemd: TasksMax; a container: its
+        pids limit) or its user (ulimit -u), or end sessions that nobody needs. pids.current stands beside pids.max in
+        the folder of its group.""",
+    ),
+)
 # A restart takes seconds.
 WORTH_SAYING_S = 60.0
 
@@ -87,6 +104,7 @@ def _closed(case: Case) -> Iterator[Claim]:
             confidence=0.95,
             severity="critical" if is_gone else _severity(closed_s, seconds),
             first_steps=[WHY_GONE] if is_gone else [],
+            remedy=_remedy(told),
             for_=[
                 Evidence("event", f"kind = '{REFUSED_NOW}' and db = '{db}'", phrase("{:.1f s} at least", closed_s),
                          "none", phrase("{:count attempt/attempts}: {}", told.height, told["text"][-1] or "refused")),
@@ -94,6 +112,12 @@ def _closed(case: Case) -> Iterator[Claim]:
             against=[] if is_gone else _answers(case, str(db)),
             time_of="interval",
         )  # fmt: skip
+
+
+def _remedy(told: pl.DataFrame) -> list[str]:
+    """What is to be done about what it said at the last attempt; none where that says nothing of it."""
+    last = str(told["text"][-1] or "")
+    return [" ".join(remedy.split()) for sign, remedy in WHY_CLOSED if sign in last]
 
 
 def _is_gone(case: Case, db: str, told: pl.DataFrame) -> bool:

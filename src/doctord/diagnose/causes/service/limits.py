@@ -51,7 +51,7 @@ def descriptors_used_up(case: Case) -> Iterator[Claim]:
         )  # fmt: skip
 
 
-@cause(explains=("errors_logged",))
+@cause(explains=("errors_logged", "server_does_not_answer"))
 def processes_used_up(case: Case) -> Iterator[Claim]:
     """The server may not start another process: no connection, no worker.
 
