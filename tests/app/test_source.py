@@ -1,5 +1,6 @@
 """Whatever measurements come from, the same is given."""
 
+import re
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -81,6 +82,10 @@ def test_a_lake_without_rows_of_that_time_says_what_it_holds(lake: Path) -> None
     with pytest.raises(UserError, match="nothing was recorded") as refused:
         Recorded(lake).seen(Interval(START - 2 * SECOND, START - SECOND))
     assert "2026-11-20 22:00:0" in refused.value.hint
+    asked = re.search(r"--from (\S+) --to (\S+)$", refused.value.hint)
+    assert asked
+    last = Recorded(lake).seen(Interval.asked(*asked.groups())).dataset
+    assert last.until == START + 20 * SECOND
     with pytest.raises(UserError, match="is not before"):
         Recorded(lake).seen(Interval(START, START))
 

@@ -78,9 +78,7 @@ class Recorded:
         for problem in lake.problems:
             watcher.note(problem)
         if dataset.until is None:
-            span = lake.span()
-            held = f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC" if span else "record first: doctord record"
-            raise UserError(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
+            raise UserError(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held(lake.span()))
         earlier = past(lake, start, asked.past_s)
         if len(dataset.hosts) <= 1 and not self.host:
             return [Seen(dataset, earlier)]
@@ -177,6 +175,17 @@ def source_of(
     if lakes:
         return Recorded(lakes[0], host)
     return Files(paths, options, host) if paths else Recorded(lake, host)
+
+
+def held(span: tuple[datetime, datetime] | None) -> str:
+    """What a lake holds, and how to ask for its last hour: it may end long ago, or be copied from elsewhere."""
+    if span is None:
+        return "record first: doctord record"
+    end = span[1] + timedelta(seconds=1)
+    return (
+        f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC; the last hour of it: "
+        f"--from {end - AN_HOUR:%FT%TZ} --to {end:%FT%TZ}"
+    )
 
 
 def past(lake: Lake, before: datetime, seconds: float) -> Dataset:
