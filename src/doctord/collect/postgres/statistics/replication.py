@@ -1,9 +1,10 @@
 """Standbys that lag, and slots that hold WAL and old rows back."""
 
+import time
 from typing import Final
 
 from doctord._native import Batch
-from doctord.collect.core.rates import Cadence
+from doctord.collect.core.rates import Cadence, Counters
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.figures import Figures
 
@@ -51,6 +52,11 @@ SELECT /* doctord */ pg_is_wal_replay_paused()::int AS "pg_is_wal_replay_paused"
             THEN (SELECT count(*) FROM pg_stat_wal_receiver) END AS "pg_stat_wal_receiver.count",
        pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) AS "pg_last_wal_receive_lsn.ahead_bytes"
 """
+# The log's end on disk: unlike pg_stat_wal it goes on while a long transaction writes, and stands while nothing can.
+_FLUSHED: Final = """\
+SELECT /* doctord */ pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::float8 AS position
+"""
+FLUSHED: Final = "pg_current_wal_flush_lsn.flushed_bytes"
 _RECOVERY: Final = """\
 SELECT /* doctord */ pg_is_in_recovery()::int AS "pg_is_in_recovery",
        CASE WHEN pg_is_in_recovery() THEN date_part('epoch', clock_timestamp() - pg_last_xact_replay_timestamp()) END
@@ -69,6 +75,7 @@ class Replication:
     def __init__(self) -> None:
         """Due every five seconds."""
         self.cadence = Cadence(every_s=5)
+        self._flushed = Counters[str]()
 
     def read(self, link: Link) -> list[Batch]:
         """The readings of this moment."""
@@ -79,7 +86,15 @@ class Replication:
                 figures.gauges(row)
         if row["pg_is_in_recovery"]:
             figures.gauges(link.query(_STANDBY)[0])
+        else:
+            self._read_flushed(link, figures)
         return figures.batches()
 
     def close(self) -> None:
         """There is nothing of its own."""
+
+    def _read_flushed(self, link: Link, figures: Figures) -> None:
+        at_s = time.monotonic()
+        increase = self._flushed.step(at_s, {FLUSHED: link.query(_FLUSHED)[0]["position"]})
+        for name, per_s in increase.per_s.items() if increase else ():
+            figures.rate(name, per_s, increase.interval_s if increase else 0.0)
