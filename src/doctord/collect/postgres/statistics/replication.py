@@ -35,6 +35,9 @@ _SLOTS: Final = """\
 SELECT /* doctord */ slot_name AS entity, active::int AS "pg_replication_slots.active",
        pg_wal_lsn_diff(here, restart_lsn) AS "pg_replication_slots.retained_bytes",
        safe_wal_size AS "pg_replication_slots.safe_wal_size_bytes",
+       pg_wal_lsn_diff(restart_lsn, '0/0') AS "pg_replication_slots.restart_lsn_bytes",
+       pg_wal_lsn_diff(confirmed_flush_lsn, '0/0') AS "pg_replication_slots.confirmed_flush_lsn_bytes",
+       pg_wal_lsn_diff(here, confirmed_flush_lsn) AS "pg_replication_slots.unconfirmed_bytes",
        (wal_status = 'lost')::int AS "pg_replication_slots.is_lost", {inactive_s},
        age(xmin) AS "pg_replication_slots.xmin_age",
        age(catalog_xmin) AS "pg_replication_slots.catalog_xmin_age"
@@ -45,6 +48,15 @@ FROM pg_replication_slots, (
 _INACTIVE_S: Final = """\
 date_part('epoch', clock_timestamp() - inactive_since) AS "pg_replication_slots.inactive_s"
 """  # from version 17 on
+# Decoding begins where the oldest transaction did that is still open: a logical slot keeps WAL since then. Those
+# without an id have written nothing. A parallel worker has its leader's.
+_WRITERS: Final = """\
+SELECT /* doctord */ pid::text AS entity, age(backend_xid) AS "pg_stat_activity.backend_xid_age",
+       date_part('epoch', clock_timestamp() - xact_start) AS "pg_stat_activity.writing_transaction_s"
+FROM pg_stat_get_activity(NULL)
+WHERE backend_xid IS NOT NULL AND leader_pid IS NULL AND xact_start < clock_timestamp() - interval '10 s'
+ORDER BY age(backend_xid) DESC LIMIT 3
+"""
 # What was received and is not replayed yet, and whether it may be. One without primary_conninfo is fed from an archive.
 _STANDBY: Final = """\
 SELECT /* doctord */ pg_is_wal_replay_paused()::int AS "pg_is_wal_replay_paused",
@@ -86,8 +98,11 @@ class Replication:
                 figures.gauges(row)
         if row["pg_is_in_recovery"]:
             figures.gauges(link.query(_STANDBY)[0])
-        else:
-            self._read_flushed(link, figures)
+            return figures.batches()
+        self._read_flushed(link, figures)
+        if figures.has("pg_replication_slots.confirmed_flush_lsn_bytes"):
+            for row in link.query(_WRITERS):
+                figures.gauges(row)
         return figures.batches()
 
     def close(self) -> None:
