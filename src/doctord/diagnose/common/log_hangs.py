@@ -21,7 +21,9 @@ FEWEST_SESSIONS: Final = 2
 NEARLY_ALL: Final = 0.9
 # Who still waited so shortly before the last look has not come back.
 _END_S: Final = 2.0
-_CLOCK_S: Final = 1.0
+# Looks come a little late; one that is missing, the session was not at work at.
+_LATE: Final = 1.5
+_CLOCK_S: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +64,20 @@ def _stands(sessions: pl.DataFrame, events: list[str]) -> pl.DataFrame:
     """
     is_at_work = (pl.col("wait_class") != "Idle") & (pl.col("state").is_null() | (pl.col("state") == "active"))
     ordered = sessions.filter(is_at_work).sort("sid", "ts", maintain_order=True)
-    began = pl.col("ts") - pl.duration(microseconds=pl.col("in_state_s") * 1_000_000)
-    later = (began - began.shift(1)) > pl.duration(microseconds=_CLOCK_S * 1_000_000)
-    is_new = (pl.col("sid") != pl.col("sid").shift(1)).fill_null(value=True) | later.fill_null(value=False)
+    elapsed_s = (pl.col("ts") - pl.col("ts").shift(1)).dt.total_microseconds() / 1e6
+    # Whoever is in the same statement as a look before has been in it for as long as that is ago.
+    is_later = (pl.col("in_state_s") < elapsed_s / 2) | (pl.col("in_state_s") < pl.col("in_state_s").shift(1))
+    was_away = elapsed_s > _LATE * pl.col("interval_s") + _CLOCK_S
+    is_other = pl.col("sid") != pl.col("sid").shift(1)
+    is_new = is_other.fill_null(value=True) | is_later.fill_null(value=False) | was_away.fill_null(value=False)
     is_next = is_new | (pl.col("event") != pl.col("event").shift(1)).fill_null(value=True)
     ends = is_new.shift(-1).fill_null(value=True)
     numbered = ordered.with_columns(is_new.alias("#is_new"), ends.alias("#ends"), is_next.cum_sum().alias("#stand"))
-    of_all = pl.when(pl.col("#is_new").first() & pl.col("#ends").last()).then(pl.col("in_state_s").last())
-    seen_s = (pl.col("ts").max() - pl.col("ts").min()).dt.total_microseconds() / 1e6
+    stated_s, seen_s = (
+        pl.col("in_state_s").last(),
+        (pl.col("ts").max() - pl.col("ts").min()).dt.total_microseconds() / 1e6,
+    )
+    is_all = pl.col("#is_new").first() & pl.col("#ends").last() & stated_s.is_not_null()
     client_s = pl.when(pl.col("kind") == CLIENT).then(pl.col("interval_s")).otherwise(0.0)
     return (
         numbered.filter(pl.col("event").is_in(events))
@@ -78,7 +86,7 @@ def _stands(sessions: pl.DataFrame, events: list[str]) -> pl.DataFrame:
             pl.col("ts").min().alias("since"),
             pl.col("ts").max().alias("until"),
             pl.len().alias("looks"),
-            pl.max_horizontal(of_all, seen_s).alias("longest"),
+            pl.when(is_all).then(stated_s).otherwise(pl.min_horizontal(stated_s, seen_s)).alias("longest"),
             client_s.sum().alias("client_s"),
         )
     )

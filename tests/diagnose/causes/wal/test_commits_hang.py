@@ -70,6 +70,23 @@ def test_bulk_loads_that_wait_for_the_log_at_each_look_do_not_hang() -> None:
     assert "commits_hang" not in causes(*loads)
 
 
+@pytest.mark.parametrize("takes_s", [0.01, 0.07, 0.3, 2.0])
+def test_short_commits_that_are_met_at_each_look_do_not_hang(takes_s: float) -> None:
+    """Ten looks a second at a disk that each session waits for all the time."""
+    busy = [
+        [look(pid, 0.1 * at, (0.1 * at + 0.037 * pid) % takes_s, "WALSync", interval_s=0.1) for at in range(200)]
+        for pid in (1, 2, 3, 4)
+    ]
+    writer = [look(9, 0.1 * at, None, "WALSync", kind="walwriter", state=None, interval_s=0.1) for at in range(200)]
+    assert "commits_hang" not in causes(*busy, writer)
+
+
+def test_a_log_writer_that_works_now_and_then_is_not_the_second_that_hangs() -> None:
+    background = [look(9, at, None, kind="walwriter", state=None) for at in range(10, 20, 3)]
+    more = [look(9, at + 0.5, None, kind="walwriter", state=None) for at in range(10, 20, 3)]
+    assert "commits_hang" not in causes(samples(1), background, more)
+
+
 def flushed(per_s: float, second: float) -> list[dict[str, Any]]:
     return [
         {"ts": START + timedelta(seconds=second), "interval_s": 5.0, "host": HOST, "component": "postgresql", "db": DB,
