@@ -7,6 +7,7 @@ import polars as pl
 
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
+from doctord.diagnose.common.readings import held_s, looks
 from doctord.diagnose.common.wal_room import Room
 from doctord.diagnose.finding import Evidence, Severity
 from doctord.diagnose.phrase import Words, phrase
@@ -18,7 +19,6 @@ LOOKED: Final = "pg_is_in_recovery"
 # What was long ago says nothing of what is to come within the hour.
 LATELY: Final = timedelta(hours=1)
 GONE: Final = timedelta(minutes=1)
-TWO: Final = 2
 # Four segments: a reader that lives lags so much now and then.
 LEAST_BYTES: Final = 64 * 2**20
 # A night and a weekend must be outlived without anybody who looks.
@@ -27,18 +27,19 @@ SOON_S: Final = 3 * 86_400.0
 
 def is_gone(case: Case, retained: Statistic) -> bool:
     """Whether a slot is no longer there at the last look of a recording."""
-    seen, looked = _last(_looks(case, retained, RETAINED)), _last(_of_server(case, retained, LOOKED))
+    seen = _last(looks(case, retained.db, retained.entity, RETAINED))
+    looked = _last(looks(case, retained.db, None, LOOKED))
     return seen is not None and looked is not None and looked - seen > GONE
 
 
 def unread_s(case: Case, retained: Statistic) -> float | None:
     """For how long nobody read a slot, seconds: at all looks, or for the last hour at the least; null where one did."""
-    looks = _looks(case, retained, ACTIVE)
-    since, until = _last(looks.filter(pl.col("value") > 0)), _last(looks)
+    readings = looks(case, retained.db, retained.entity, ACTIVE)
+    since, until = _last(readings.filter(pl.col("value") > 0)), _last(readings)
     if until is None:
         return None
     if since is None:
-        return float((until - looks["ts"][0]).total_seconds())
+        return float((until - readings["ts"][0]).total_seconds())
     return float((until - since).total_seconds()) if until - since >= LATELY else None
 
 
@@ -47,12 +48,8 @@ def still_s(case: Case, retained: Statistic, name: str) -> float | None:
 
     Null where it did since the look before, and of a single look.
     """
-    looks = _looks(case, retained, name)
-    if looks.height < TWO:
-        return None
-    moved = looks.filter(pl.col("value") != looks["value"][-1])
-    since = looks["ts"][0] if moved.is_empty() else looks.filter(pl.col("ts") > moved["ts"][-1])["ts"][0]
-    return float((looks["ts"][-1] - since).total_seconds()) or None
+    readings = looks(case, retained.db, retained.entity, name)
+    return held_s(readings, readings["value"][-1]) or None if readings.height else None
 
 
 def reading(case: Case, name: str, retained: Statistic) -> Statistic | None:
@@ -66,11 +63,11 @@ def growth(case: Case, retained: Statistic, *, lately: bool = False) -> float | 
 
     With `lately` of the last hour alone.
     """
-    looks = _looks(case, retained, RETAINED)
-    if lately and looks.height:
-        looks = looks.filter(pl.col("ts") >= looks["ts"][-1] - LATELY)
-    seconds = (looks["ts"][-1] - looks["ts"][0]).total_seconds() if looks.height else 0.0
-    return max((looks["value"][-1] - looks["value"][0]) / seconds, 0.0) if seconds else None
+    readings = looks(case, retained.db, retained.entity, RETAINED)
+    if lately and readings.height:
+        readings = readings.filter(pl.col("ts") >= readings["ts"][-1] - LATELY)
+    seconds = (readings["ts"][-1] - readings["ts"][0]).total_seconds() if readings.height else 0.0
+    return max((readings["value"][-1] - readings["value"][0]) / seconds, 0.0) if seconds else None
 
 
 def kept(retained: Statistic, why: Words) -> Evidence:
@@ -87,14 +84,5 @@ def severity(room: Room, *, is_large: bool) -> Severity:
     return "warning" if is_large or (room.seconds is not None and room.seconds <= SOON_S) else "note"
 
 
-def _last(looks: pl.DataFrame) -> datetime | None:
-    return looks["ts"][-1] if looks.height else None
-
-
-def _looks(case: Case, retained: Statistic, name: str) -> pl.DataFrame:
-    return _of_server(case, retained, name).filter(pl.col("entity") == retained.entity)
-
-
-def _of_server(case: Case, retained: Statistic, name: str) -> pl.DataFrame:
-    is_own = (pl.col("name") == name) & pl.col("db").eq_missing(pl.lit(retained.db))
-    return case.dataset.frame("statistic").filter(is_own).drop_nulls("value").sort("ts", maintain_order=True)
+def _last(readings: pl.DataFrame) -> datetime | None:
+    return readings["ts"][-1] if readings.height else None

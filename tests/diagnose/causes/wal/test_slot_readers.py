@@ -157,6 +157,15 @@ def test_a_transaction_beside_a_slot_that_moves_is_nothing() -> None:
     assert found(slot(moving, moving), writing(4711, 720)) == []
 
 
+def test_a_reader_that_went_away_a_moment_ago_is_not_connected() -> None:
+    went = [
+        row | ({"value": 0.0} if row["name"].endswith("active") and row["ts"] > START else {})
+        for row in slot(fixed, fixed)
+    ]
+    [finding] = found(went, writing(4711, 720))
+    assert said(finding.title).startswith("The reader of slot cdc is 5.4 GiB of WAL behind")
+
+
 def test_a_slot_that_nobody_reads_is_told_as_such() -> None:
     [finding] = found(slot(fixed, fixed, active=0.0), writing(4711, 720))
     assert said(finding.title).startswith("Nobody reads slot cdc")

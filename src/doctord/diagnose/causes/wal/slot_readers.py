@@ -47,7 +47,7 @@ SILENT: Final[tuple[Words, ...]] = (
 def read_slot(case: Case, retained: Statistic, active: Statistic, room: Room) -> Claim:
     """Who keeps the log for a slot that is read: its reader, or an open transaction while the reader keeps up."""
     unconfirmed = reading(case, "unconfirmed_bytes", retained)
-    if unconfirmed is None or unconfirmed.last >= HALF * retained.last:
+    if not active.last or unconfirmed is None or unconfirmed.last >= HALF * retained.last:
         return _behind(case, retained, active, room)
     still = still_s(case, retained, RESTART)
     writers = [one for one in open_writers(case, retained.db)
@@ -56,7 +56,7 @@ def read_slot(case: Case, retained: Statistic, active: Statistic, room: Room) ->
 
 
 def _behind(case: Case, retained: Statistic, active: Statistic, room: Room) -> Claim:
-    silent_s = still_s(case, retained, CONFIRMED) or 0.0
+    silent_s = (still_s(case, retained, CONFIRMED) or 0.0) if active.last else 0.0
     is_silent = silent_s >= SILENT_S
     often = phrase("active at {:share} of the looks", active.mean)
     return Claim(
