@@ -7,6 +7,7 @@ from doctord._native import Batch
 from doctord.collect.core.rates import Cadence, Counters
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.figures import Figures
+from doctord.collect.postgres.statistics.paused_replay import PausedReplay
 
 _STANDBYS: Final = """\
 SELECT /* doctord */ application_name AS entity,
@@ -88,6 +89,7 @@ class Replication:
         """Due every five seconds."""
         self.cadence = Cadence(every_s=5)
         self._flushed = Counters[str]()
+        self._paused = PausedReplay()
 
     def read(self, link: Link) -> list[Batch]:
         """The readings of this moment."""
@@ -97,7 +99,9 @@ class Replication:
             for row in link.query(sql):
                 figures.gauges(row)
         if row["pg_is_in_recovery"]:
-            figures.gauges(link.query(_STANDBY)[0])
+            standby = link.query(_STANDBY)[0]
+            figures.gauges(standby)
+            self._paused.read(link, figures, is_paused=bool(standby["pg_is_wal_replay_paused"]))
             return figures.batches()
         self._read_flushed(link, figures)
         if figures.has("pg_replication_slots.confirmed_flush_lsn_bytes"):
