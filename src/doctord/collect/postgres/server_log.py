@@ -55,6 +55,27 @@ class Form(NamedTuple):
     prefix: str
 
 
+class Written(NamedTuple):
+    """The log that a server of this host writes now: where it is reached, its name where a collector writes it."""
+
+    path: str
+    file: str | None
+    prefix: str
+
+
+def written(link: Link) -> Written | None:
+    """Where a server writes its log; null where it was not reached by its socket.
+
+    Raises:
+        UserError: The role may not ask for it.
+    """
+    pid = link.server_pid()
+    if pid is None:
+        return None
+    where = link.query(_WHERE)[0]
+    return Written(_path(pid, where["file"], where["folder"]), where["file"], where["prefix"])
+
+
 class ServerLog:
     """Fills `event` with processes that crashed, and `statistic` with `log.errors`, `log.messages` and others of a log.
 
@@ -74,18 +95,16 @@ class ServerLog:
 
     def find(self, link: Link) -> None:
         """Open the log that the server writes now: at its end, or where the one ends that was read before."""
-        pid = link.server_pid()
-        if pid is None:
+        log = written(link)
+        if log is None:
             link.notices.not_measured(self._db, _SUBJECT, "the server was not reached by its socket", _ELSEWHERE)
             return
-        where = link.query(_WHERE)[0]
-        path = _path(pid, where["file"], where["folder"])
-        form = Form(_FORMS.get(Path(where["file"] or "").suffix, "stderr"), where["prefix"])
+        path, form = log.path, Form(_FORMS.get(Path(log.file or "").suffix, "stderr"), log.prefix)
         try:
             status = Path(path).stat()
             if (status.st_dev, status.st_ino, form) == self._open:
                 return
-            if where["file"] is not None and self._tail is not None and form == self._form:
+            if log.file is not None and self._tail is not None and form == self._form:
                 self._tail.follow(path)
             else:
                 self.close()

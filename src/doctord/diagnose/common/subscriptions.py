@@ -1,12 +1,15 @@
 """Subscriptions over the time that was looked at: how far they are behind, and what their workers are at."""
 
+from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 import polars as pl
 
 from doctord.analyse.backends import CPU_PCT
 from doctord.diagnose.case import Case
+from doctord.diagnose.common.readings import lately, looks
 
 QUEUED: Final = "pg_stat_subscription.behind_s"
 TAKEN_AGE: Final = "pg_stat_subscription.last_msg_age_s"
@@ -42,7 +45,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """The process that applies a subscription's changes.
+    """The process that applies a subscription's changes, over the last ten minutes of its own.
 
     `at_work` is the share (0 to 1) of the looks at which it did not wait for the publisher, `cpu` the share of one
     CPU that it used; null where nobody looked at sessions, or at processes. `waits` has the largest share first.
@@ -95,26 +98,27 @@ class Subscription:
     @property
     def name(self) -> str:
         """Its name."""
-        return self.entity.partition(".")[2]
+        return _name(self.entity)
 
 
 def subscriptions(case: Case) -> list[Subscription]:
     """Those whose worker has taken a message from the publisher, the one that is most behind first."""
-    of_publishers = {one.name: one for one in published(case)}
-    found = [_subscription(case, one.db or "", one.entity or "", of_publishers) for one in case.figures(QUEUED)]
+    told, figures = published(case), case.figures(QUEUED)
+    # Of several servers whose subscriptions have the same name nobody tells which follows which.
+    names = Counter([*(f"< {one.name}" for one in told), *(_name(one.entity) for one in figures)])
+    of_publishers = {one.name: one for one in told if names[f"< {one.name}"] == 1 and names[one.name] == 1}
+    found = [_subscription(case, one.db or "", one.entity or "", of_publishers) for one in figures]
     return sorted(found, key=lambda one: (-one.queued_s, one.db, one.entity))
+
+
+def _name(entity: str | None) -> str:
+    return (entity or "").partition(".")[2]
 
 
 def published(case: Case) -> list[Published]:
     """Subscribers as the walsenders of their publishers tell of them, by the name that they connect with."""
     logical = [one for one in case.figures(LOGICAL) if one.last and one.entity]
     return [told for one in logical if (told := _published(case, one.db or "", one.entity or "")) is not None]
-
-
-def looks(case: Case, db: str, entity: str | None, name: str) -> pl.DataFrame:
-    """The readings of a figure in the order of time."""
-    is_own = (pl.col("name") == name) & (pl.col("db") == db) & pl.col("entity").eq_missing(pl.lit(entity))
-    return case.dataset.frame("statistic").filter(is_own).drop_nulls("value").sort("ts", maintain_order=True)
 
 
 def growth(readings: pl.DataFrame) -> float | None:
@@ -129,26 +133,34 @@ def _published(case: Case, db: str, name: str) -> Published | None:
 
     The lag is taken from what was sent, and misses what waits to be decoded; it stands still while nobody answers.
     """
-    kept, replies = looks(case, db, name, LAG_BYTES), looks(case, db, name, REPLY_AGE)
+    kept, replies = lately(looks(case, db, name, LAG_BYTES)), looks(case, db, name, REPLY_AGE)
     if kept.is_empty() or replies.is_empty():
         return None
-    lags, silent_s = looks(case, db, name, LAG_S), float(replies["value"][-1])
+    lags, silent_s = lately(looks(case, db, name, LAG_S)), float(replies["value"][-1])
     is_told = lags.height and lags["ts"][-1] >= replies["ts"][-1]
     lag_s = float(lags["value"][-1]) + (silent_s if silent_s >= SILENT_S else 0.0) if is_told else 0.0
     written = next((one.mean for one in case.figures(WAL) if one.db == db), 0.0)
-    kept_bytes, held, more = float(kept["value"][-1]), _held(case, db, name), growth(kept)
+    kept_bytes, held, more = float(kept["value"][-1]), _held(case, db, name, kept["ts"][0]), growth(kept)
     by_bytes = kept_bytes / written if written and held >= ALWAYS else 0.0
     if by_bytes > lag_s:
         return Published(db, name, by_bytes, None if more is None else more / written, kept_bytes, held, LAG_BYTES)
     return Published(db, name, lag_s, growth(lags), kept_bytes, held, LAG_S)
 
 
-def _held(case: Case, db: str, name: str) -> float:
-    """The share of the looks at which a walsender waited for its subscriber to take what it sends."""
-    seconds = case.time.seconds if case.is_time_measured else 0.0
+def _held(case: Case, db: str, name: str, since: datetime) -> float:
+    """The share of the looks since then at which a walsender waited for its subscriber to take what it sends."""
+    seconds = _sampled_s(case, since)
     is_own = (pl.col("db") == db) & (pl.col("kind") == "walsender") & (pl.col("program") == name)
-    waits = case.dataset.frame("session").filter(is_own & (pl.col("event") == SENDING))
+    waits = case.dataset.frame("session").filter(is_own & (pl.col("event") == SENDING) & (pl.col("ts") >= since))
     return min(float(waits["interval_s"].sum()) / seconds, 1.0) if seconds else 0.0
+
+
+def _sampled_s(case: Case, since: datetime) -> float:
+    """How long sessions were sampled since a moment, seconds; all the time, where it is one of the first looks."""
+    whole_s = case.time.seconds if case.is_time_measured else 0.0
+    until = case.dataset.until
+    since_s = whole_s if until is None else (until - since).total_seconds()
+    return whole_s if since_s >= ALWAYS * whole_s else since_s
 
 
 def _subscription(case: Case, db: str, entity: str, of_publishers: dict[str, Published]) -> Subscription:
@@ -157,7 +169,7 @@ def _subscription(case: Case, db: str, entity: str, of_publishers: dict[str, Pub
     A worker that waits for the publisher has nothing to catch up with: what it seems to be behind is the clocks', or
     the network's.
     """
-    told, worker = looks(case, db, entity, QUEUED), _worker(case, db, entity)
+    told, worker = lately(looks(case, db, entity, QUEUED)), _worker(case, db, entity)
     since = looks(case, db, entity, TAKEN_AGE).select("ts", pl.col("value").alias("since"))
     with_ages = told.join(since, on="ts", how="left", maintain_order="left")
     at_work = None if worker is None else worker.at_work
@@ -170,7 +182,7 @@ def _subscription(case: Case, db: str, entity: str, of_publishers: dict[str, Pub
         float(whole["value"][-1]),
         growth(whole),
         worker,
-        of_publishers.get(entity.partition(".")[2]),
+        of_publishers.get(_name(entity)),
         never_idle=stands and at_work is not None and at_work >= NEVER_IDLE,
         clocks_may_differ=at_work is not None and at_work < 1 - ALWAYS,
     )
@@ -181,9 +193,10 @@ def _worker(case: Case, db: str, entity: str) -> Worker | None:
     if pids.is_empty():
         return None
     pid = int(pids["value"][-1])
-    sessions = case.dataset.frame("session").filter(pl.col("db") == db)
+    since = lately(pids).filter(pl.col("value") == pid)["ts"][0]
+    sessions = case.dataset.frame("session").filter((pl.col("db") == db) & (pl.col("ts") >= since))
     own = sessions.filter((pl.col("sid") == pid) & pl.col("kind").str.starts_with("logical replication"))
-    seconds = case.time.seconds if case.is_time_measured else 0.0
+    seconds = _sampled_s(case, since)
     at_work = min(float(own["interval_s"].sum()) / seconds, 1.0) if seconds else None
     return Worker(pid, at_work, _cpu(case, pid), _waits(own, seconds))
 

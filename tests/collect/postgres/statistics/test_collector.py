@@ -11,7 +11,7 @@ from doctord.collect.postgres.statistics.archiver import Archiver
 from doctord.collect.postgres.statistics.collector import StatisticsCollector
 from doctord.collect.postgres.statistics.horizon import Horizon
 from doctord.collect.postgres.statistics.objects.relations import Relations
-from doctord.collect.postgres.statistics.replication import Replication
+from doctord.collect.postgres.statistics.replication import FLUSHED, Replication
 from doctord.collect.postgres.statistics.rights import note_rights
 from doctord.collect.postgres.statistics.settings import Settings
 from doctord.collect.postgres.statistics.sizes import Sizes
@@ -164,6 +164,14 @@ def test_a_listener_in_a_transaction_keeps_what_is_sent(server: PostgresServer, 
 def test_nobody_is_connected_to_be_a_standby(link: Link) -> None:
     now = figures(Replication().read(link))
     assert (now["pg_stat_replication.connected"], now["pg_stat_replication.synchronous"]) == (0, 0)
+
+
+def test_the_end_of_the_log_on_disk_moves_while_a_transaction_is_open(server: PostgresServer, link: Link) -> None:
+    replication = Replication()
+    assert FLUSHED not in figures(replication.read(link)), "a rate takes two readings"
+    with server.connect() as writer, writer.transaction(force_rollback=True):
+        writer.execute("CREATE TABLE filler AS SELECT repeat('x', 1000) FROM generate_series(1, 20000)")
+        assert figures(replication.read(link))[FLUSHED] > 0
 
 
 def test_a_slot_that_holds_wal_back(server: PostgresServer, link: Link) -> None:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from diagnose.hosts import DB, host
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -59,6 +61,30 @@ def test_before_version_18_samples_tell_of_leaders_without_workers() -> None:
     told = " | ".join(said(item.figure) for item in finding.for_)
     assert "all 2 parallel workers at work at 100 % of the looks" in told
     assert "8.0 workers wanted on average, at the most" in told
+
+
+@pytest.mark.parametrize(
+    ("settings", "workers", "is_found"),
+    [
+        ({}, 7, True),
+        ({}, 6, False),
+        ({"max_logical_replication_workers": "0"}, 7, False),
+        ({"max_logical_replication_workers": "0"}, 8, True),
+        ({"max_worker_processes": "4"}, 3, True),
+    ],
+    ids=["default", "one is free", "no launcher, one is free", "no launcher", "fewer processes"],
+)
+def test_the_launcher_of_logical_replication_takes_one(
+    settings: dict[str, str], workers: int, *, is_found: bool
+) -> None:
+    """With the settings that a server comes with, eight of each, seven parallel workers are all that there can be."""
+    limits = LIMITS | {"max_parallel_workers": "8", "max_worker_processes": "8"} | settings
+    assert (found(sessions=sampled(8, workers), settings=limits) is not None) is is_found
+
+
+def test_another_server_that_counts_them_does_not_hide_one_that_does_not() -> None:
+    counted = {"component": "postgresql", "db": "postgresql:5433", "name": PLANNED, "value": 0.0, "kind": "rate"}
+    assert found(sessions=sampled(4, 2), extra={"statistic": [counted]})
 
 
 def test_workers_enough_for_all_leaders() -> None:

@@ -1,8 +1,11 @@
 """Commits that sleep before they write."""
 
+from datetime import timedelta
+
 import pytest
 
-from diagnose.hosts import host
+from diagnose.hosts import DB, HOST, START, host
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -25,3 +28,30 @@ def test_a_delay_of_a_flush_or_none_is_not(settings: dict[str, str]) -> None:
 def test_a_delay_that_nobody_waits_for_is_no_finding() -> None:
     dataset = host(time={("CPU", "CPU"): 0.5}, settings={"commit_delay": "100000"})
     assert "commit_delay_long" not in {finding.cause for finding in diagnose(dataset).findings}
+
+
+@pytest.mark.parametrize(("siblings", "is_found"), [("5", True), ("9", False), ("50", False)])
+def test_where_fewer_transactions_are_open_nobody_sleeps(siblings: str, *, is_found: bool) -> None:
+    """Eight sessions wait for a log that is slow by itself."""
+    dataset = host(time=WAITING, settings={"commit_delay": "100000", "commit_siblings": siblings})
+    assert ("commit_delay_long" in {finding.cause for finding in diagnose(dataset).findings}) is is_found
+
+
+def test_who_waits_for_a_lock_is_no_sibling() -> None:
+    """The server does not count who is blocked: of a queue for one row nobody sleeps at the default of five."""
+    queue = {("Commit", "WALSync"): 0.9, ("Lock", "transactionid"): 7.0}
+    dataset = host(time=queue, settings={"commit_delay": "100000", "commit_siblings": "5"})
+    assert "commit_delay_long" not in {finding.cause for finding in diagnose(dataset).findings}
+
+
+@pytest.mark.parametrize(("changed_at", "is_found"), [(2, True), (18, False)])
+def test_a_delay_that_came_at_the_end_did_not_hold_back_what_was_before(changed_at: int, *, is_found: bool) -> None:
+    setting = {"db": DB, "component": "postgresql", "name": "commit_delay", "host": HOST}
+    rows = [
+        setting | {"ts": START + timedelta(seconds=second), "value": value}
+        for second, value in ((0, "0"), (changed_at, "100000"))
+    ]
+    dataset = host(time=WAITING, settings={"commit_siblings": "1"})
+    tables = {name: dataset.frame(name).to_dicts() for name in dataset.tables}
+    changed = Dataset.from_rows(**(tables | {"setting": [*tables["setting"], *rows]}))
+    assert ("commit_delay_long" in {finding.cause for finding in diagnose(changed).findings}) is is_found

@@ -191,3 +191,60 @@ def test_a_subscriber_that_is_behind_as_its_publisher_sees_it() -> None:
     assert diagnose(host(postgres=WALSENDER | soon)).findings == ()
     physical = WALSENDER | late | {("orders", "pg_stat_replication.is_logical"): 0.0}
     assert diagnose(host(postgres=physical)).findings == ()
+
+
+def rows(name: str, entity: str, of: dict[int, float], db: str = DB) -> list[dict[str, Any]]:
+    """Readings by the second."""
+    about = {"component": "postgresql", "host": "host", "kind": "gauge", "interval_s": None}
+    return [
+        about | {"db": db, "name": name, "entity": entity, "ts": START + timedelta(seconds=second), "value": value}
+        for second, value in of.items()
+    ]  # fmt: skip
+
+
+def hour(of: dict[str, dict[int, float]], worker: dict[str, Any] | None = None, since: int = 0) -> list[Finding]:
+    """Findings of an hour with readings of a subscription, whose worker is at work at each second from some on."""
+    dataset = host(seconds=3600, cpus=0)
+    at_work = [
+        WORKER | (worker or {}) | {"ts": START + timedelta(seconds=second), "interval_s": 1.0, "host": "host", "db": DB,
+                                   "state": "active", "in_state_s": 0.1}
+        for second in (range(since, 3600) if worker is not None else ())
+    ]  # fmt: skip
+    tables = {name: dataset.frame(name).to_dicts() for name in dataset.tables}
+    told = [row for name, values in of.items() for row in rows(name, ORDERS, values)]
+    changed = {"statistic": [*tables["statistic"], *told], "session": [*tables["session"], *at_work]}
+    return list(diagnose(Dataset.from_rows(**tables | changed)).findings)
+
+
+STEADY = {f"pg_stat_subscription.{name}": dict.fromkeys(range(5, 3601, 5), value)
+          for name, value in (("sync_workers", 0.0), ("apply_pid", 910.0), ("last_msg_age_s", 0.0))}  # fmt: skip
+
+
+@pytest.mark.parametrize(("since", "is_found"), [(3000, True), (3590, False)])
+def test_a_worker_that_went_away_in_the_middle_of_a_recording(since: int, *, is_found: bool) -> None:
+    workers = {second: float(second < since) for second in range(5, 3601, 5)}
+    enabled = dict.fromkeys(workers, 1.0)
+    found = hour({"pg_subscription.enabled": enabled, "pg_stat_subscription.apply_workers": workers})
+    assert [one.cause for one in found] == ["subscription_stopped"] * is_found
+    assert not is_found or said(found[0].for_[0].figure) == "none at 121 looks"
+
+
+def test_the_last_ten_minutes_of_an_hour_are_not_made_small_by_the_rest() -> None:
+    """Nothing to do for long, then a worker that does not keep up; by the hour's mean it mostly rests."""
+    behind = {second: max(second - 3100, 0) * 0.3 for second in range(5, 3601, 5)}
+    [finding] = hour(STEADY | {"pg_stat_subscription.behind_s": behind}, worker={}, since=3100)
+    assert (finding.cause, finding.severity) == ("subscription_behind", "warning")
+    assert not finding.against
+
+
+@pytest.mark.parametrize("lags", [(90.0, 0.1), (0.1, 90.0)])
+def test_two_publishers_whose_subscriptions_have_the_same_name(lags: tuple[float, float]) -> None:
+    """Nobody knows which of them the subscription follows that is looked at too."""
+    first = {("orders", "pg_stat_replication.replay_lag_s"): lags[0]}
+    dataset = host(postgres=WALSENDER | first | {(ORDERS, name): value for name, value in FOLLOWS.items()}
+                   | {(ORDERS, "pg_stat_subscription.behind_s"): 0.01})  # fmt: skip
+    tables = {name: dataset.frame(name).to_dicts() for name in dataset.tables}
+    other = [row | {"db": "postgresql:5433", "value": lags[1] if "lag_s" in row["name"] else row["value"]}
+             for row in tables["statistic"] if row["db"] == DB and "pg_stat_replication" in row["name"]]  # fmt: skip
+    found = diagnose(Dataset.from_rows(**tables | {"statistic": [*tables["statistic"], *other]})).findings
+    assert [said(one.title) for one in found] == ["Subscriber orders is 1 min 30 s behind"]

@@ -41,6 +41,10 @@ class Figures:
         increase = {"name": name, "entity": entity, "value": per_s, "unit": f"{unit_of(name)}per_s", "kind": "rate"}
         self._rows.append({**self._common, "interval_s": interval_s, **increase})
 
+    def has(self, name: str) -> bool:
+        """Whether there is a figure of that name."""
+        return any(row["name"] == name for row in self._rows)
+
     def batches(self) -> list[Batch]:
         """One batch, or none when there is nothing to say."""
         return [rows("statistic", self._rows)] if self._rows else []

@@ -1,11 +1,13 @@
 """Standbys that lag, and slots that hold WAL and old rows back."""
 
+import time
 from typing import Final
 
 from doctord._native import Batch
-from doctord.collect.core.rates import Cadence
+from doctord.collect.core.rates import Cadence, Counters
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.figures import Figures
+from doctord.collect.postgres.statistics.paused_replay import PausedReplay
 
 _STANDBYS: Final = """\
 SELECT /* doctord */ application_name AS entity,
@@ -34,6 +36,9 @@ _SLOTS: Final = """\
 SELECT /* doctord */ slot_name AS entity, active::int AS "pg_replication_slots.active",
        pg_wal_lsn_diff(here, restart_lsn) AS "pg_replication_slots.retained_bytes",
        safe_wal_size AS "pg_replication_slots.safe_wal_size_bytes",
+       pg_wal_lsn_diff(restart_lsn, '0/0') AS "pg_replication_slots.restart_lsn_bytes",
+       pg_wal_lsn_diff(confirmed_flush_lsn, '0/0') AS "pg_replication_slots.confirmed_flush_lsn_bytes",
+       pg_wal_lsn_diff(here, confirmed_flush_lsn) AS "pg_replication_slots.unconfirmed_bytes",
        (wal_status = 'lost')::int AS "pg_replication_slots.is_lost", {inactive_s},
        age(xmin) AS "pg_replication_slots.xmin_age",
        age(catalog_xmin) AS "pg_replication_slots.catalog_xmin_age"
@@ -44,6 +49,15 @@ FROM pg_replication_slots, (
 _INACTIVE_S: Final = """\
 date_part('epoch', clock_timestamp() - inactive_since) AS "pg_replication_slots.inactive_s"
 """  # from version 17 on
+# Decoding begins where the oldest transaction did that is still open: a logical slot keeps WAL since then. Those
+# without an id have written nothing. A parallel worker has its leader's.
+_WRITERS: Final = """\
+SELECT /* doctord */ pid::text AS entity, age(backend_xid) AS "pg_stat_activity.backend_xid_age",
+       date_part('epoch', clock_timestamp() - xact_start) AS "pg_stat_activity.writing_transaction_s"
+FROM pg_stat_get_activity(NULL)
+WHERE backend_xid IS NOT NULL AND leader_pid IS NULL AND xact_start < clock_timestamp() - interval '10 s'
+ORDER BY age(backend_xid) DESC LIMIT 3
+"""
 # What was received and is not replayed yet, and whether it may be. One without primary_conninfo is fed from an archive.
 _STANDBY: Final = """\
 SELECT /* doctord */ pg_is_wal_replay_paused()::int AS "pg_is_wal_replay_paused",
@@ -51,6 +65,11 @@ SELECT /* doctord */ pg_is_wal_replay_paused()::int AS "pg_is_wal_replay_paused"
             THEN (SELECT count(*) FROM pg_stat_wal_receiver) END AS "pg_stat_wal_receiver.count",
        pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) AS "pg_last_wal_receive_lsn.ahead_bytes"
 """
+# The log's end on disk: unlike pg_stat_wal it goes on while a long transaction writes, and stands while nothing can.
+_FLUSHED: Final = """\
+SELECT /* doctord */ pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::float8 AS position
+"""
+FLUSHED: Final = "pg_current_wal_flush_lsn.flushed_bytes"
 _RECOVERY: Final = """\
 SELECT /* doctord */ pg_is_in_recovery()::int AS "pg_is_in_recovery",
        CASE WHEN pg_is_in_recovery() THEN date_part('epoch', clock_timestamp() - pg_last_xact_replay_timestamp()) END
@@ -69,6 +88,8 @@ class Replication:
     def __init__(self) -> None:
         """Due every five seconds."""
         self.cadence = Cadence(every_s=5)
+        self._flushed = Counters[str]()
+        self._paused = PausedReplay()
 
     def read(self, link: Link) -> list[Batch]:
         """The readings of this moment."""
@@ -78,8 +99,21 @@ class Replication:
             for row in link.query(sql):
                 figures.gauges(row)
         if row["pg_is_in_recovery"]:
-            figures.gauges(link.query(_STANDBY)[0])
+            standby = link.query(_STANDBY)[0]
+            figures.gauges(standby)
+            self._paused.read(link, figures, is_paused=bool(standby["pg_is_wal_replay_paused"]))
+            return figures.batches()
+        self._read_flushed(link, figures)
+        if figures.has("pg_replication_slots.confirmed_flush_lsn_bytes"):
+            for row in link.query(_WRITERS):
+                figures.gauges(row)
         return figures.batches()
 
     def close(self) -> None:
         """There is nothing of its own."""
+
+    def _read_flushed(self, link: Link, figures: Figures) -> None:
+        at_s = time.monotonic()
+        increase = self._flushed.step(at_s, {FLUSHED: link.query(_FLUSHED)[0]["position"]})
+        for name, per_s in increase.per_s.items() if increase else ():
+            figures.rate(name, per_s, increase.interval_s if increase else 0.0)

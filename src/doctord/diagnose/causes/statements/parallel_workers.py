@@ -19,6 +19,7 @@ PLANNED_OF, GIVEN_OF = (
 )  # fmt: skip
 LIMITS = ("max_parallel_workers", "max_worker_processes", "max_parallel_workers_per_gather")
 WORKER = "parallel worker"
+APPLYING = "pg_stat_subscription.apply_workers"
 # As doctord lint's parallel_workers_missing: a quarter of the plans' workers missing is no coincidence.
 MISSING = 0.25
 # A worker for each ten seconds: less is a report now and then.
@@ -118,9 +119,9 @@ def _counted(case: Case, db: str) -> Starved | None:
 
 def _sampled(case: Case, db: str) -> Starved | None:
     """By samples: all workers that there may be are at work, in statements that more leaders run than they serve."""
-    limit, each = (float(case.setting(name, db) or 0) for name in ("max_parallel_workers", LIMITS[2]))
+    limit, each = _there_may_be(case, db), float(case.setting(LIMITS[2], db) or 0)
     rows = case.dataset.frame("session").filter((pl.col("db") == db) & (pl.col("state") == "active"))
-    if not limit or not each or case.figures(PLANNED):
+    if limit <= 0 or not each or any(one.db == db for one in case.figures(PLANNED)):
         return None
     parallel = rows.filter(pl.col("kind") == WORKER)
     ids = parallel["statement_id"].drop_nulls().unique(maintain_order=True)
@@ -143,6 +144,18 @@ def _sampled(case: Case, db: str) -> Starved | None:
                  phrase("leaders of these statements, {:.0f} workers each", each), "at_least"),
     )  # fmt: skip
     return Starved(db, 1 - limit / wanted, sum(one.share for one in short), short, told, is_counted=False)
+
+
+def _there_may_be(case: Case, db: str) -> float:
+    """How many parallel workers there may be at a time; 0 where that is not known.
+
+    Logical replication takes of max_worker_processes too: its launcher one, unless it is switched off
+    (max_logical_replication_workers = 0), each subscription one. By default both limits are 8, and seven can run.
+    """
+    parallel, processes = (float(case.setting(name, db) or 0) for name in LIMITS[:2])
+    launcher = 0 if case.setting("max_logical_replication_workers", db) == "0" else 1
+    applying = sum(one.last for one in case.figures(APPLYING) if one.db == db)
+    return min(parallel, processes - launcher - applying) if processes else parallel
 
 
 def _statement(one: Statement) -> Evidence:

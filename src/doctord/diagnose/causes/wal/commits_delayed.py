@@ -1,8 +1,13 @@
 """Commits that the server itself holds back."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Final
 
+import polars as pl
+
+from doctord.analyse.locking.locks import LOCKS
+from doctord.dataset.tables import CLIENT
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.by_server import waited_by_server
@@ -10,8 +15,12 @@ from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import phrase
 
 KINDS: Final = ("log sync", "log write")
+DELAY, SIBLINGS = "commit_delay", "commit_siblings"
 # PostgreSQL advises half of a flush, which a disk ends within milliseconds: longer was meant in another unit.
 LONG_MS: Final = 20.0
+SIBLINGS_DEFAULT: Final = 5
+# Of the waits for the log: fewer fell to commits that could have slept, and the log is slow by itself.
+MOST: Final = 0.5
 
 
 @cause(explains=("commits_slow", "commits_too_frequent", "row_locks"), waits=KINDS)
@@ -21,30 +30,58 @@ def commit_delay_long(case: Case) -> Iterator[Claim]:
     Looks like: sessions wait for WALWrite or WALSync far longer than the device takes for a write; whoever writes the
         log shows no wait at all.
     Hurts because: a transaction holds its locks while its session sleeps; all that commit meanwhile stand behind it.
-    Speaks for it: commit_delay, in microseconds; how much of the time sessions wait for the log.
-    Speaks against it: commit_siblings above the number of transactions that are open at a time: then nobody sleeps.
+    Speaks for it: commit_delay, in microseconds; how much of the time sessions wait for the log; that meanwhile more
+        than commit_siblings transactions are open that wait for no lock.
+    Speaks against it: fewer transactions that are open at a time than commit_siblings: then nobody sleeps.
     Remedy: ALTER SYSTEM RESET commit_delay, and select pg_reload_conf(). Its unit is a microsecond: half of what
         pg_test_fsync measures for one flush is the most that helps, where many sessions commit at once.
     Verify: show commit_delay; time waited per commit.
     Source: PostgreSQL documentation, "Write Ahead Log", commit_delay, commit_siblings; "WAL Configuration".
     """
     for db, share in waited_by_server(case, *KINDS).items():
-        delay_ms = float(case.setting("commit_delay", db) or 0.0) / 1000
-        siblings = case.setting("commit_siblings", db)
-        if delay_ms < LONG_MS or not case.worth_with_locks(share, *KINDS):
+        delay_ms = float(case.setting(DELAY, db) or 0.0) / 1000
+        if delay_ms < LONG_MS:
             continue
+        siblings = int(case.setting(SIBLINGS, db) or SIBLINGS_DEFAULT)
+        part = _could_sleep(case, db, siblings)
+        if part < MOST or not case.worth_with_locks(share * part, *KINDS):
+            continue
+        where = f"wait_kind in ('log sync', 'log write') and db = '{db}'"
         yield Claim(
             phrase("Commits of {} sleep {:.0f ms} each before they write the log: commit_delay = {:.0f}",
                    db, delay_ms, delay_ms * 1000),
-            impact=share,
+            impact=share * part,
             confidence=0.9,
             for_=[
-                Evidence("setting", f"name = 'commit_delay' and db = '{db}'", phrase("{:.0f ms}", delay_ms),
+                Evidence("setting", f"name = '{DELAY}' and db = '{db}'", phrase("{:.0f ms}", delay_ms),
                          phrase("{:.0f ms}", LONG_MS), "a disk flushes within milliseconds", "at_least"),
-                Evidence("session", f"wait_kind in ('log sync', 'log write') and db = '{db}'",
-                         phrase("{:share of database}", share), "", "waiting for the log"),
-                *([Evidence("setting", f"name = 'commit_siblings' and db = '{db}'", siblings, "",
-                            "so many other transactions must be open for it")] if siblings else []),
+                Evidence("session", where, phrase("{:share of database}", share), "", "waiting for the log"),
+                Evidence("session", where, phrase("{:share} of it with more than {} transactions open", part, siblings),
+                         phrase("{:share}", MOST), f"{SIBLINGS}: so many others must be open for it", "at_least"),
             ],
             database=db,
         )  # fmt: skip
+
+
+def _could_sleep(case: Case, db: str, siblings: int) -> float:
+    """The part (0 to 1) of the waits for the log at which enough others were open, since the delay is what it is.
+
+    The server counts transactions with an id that wait for no lock (MinimumActiveBackends of its source); which of
+    those that are open have an id, samples do not tell, so that this is the most that there can be.
+    """
+    is_open = (pl.col("state") == "active") | pl.col("state").str.starts_with("idle in transaction")
+    rows = case.dataset.frame("session").filter((pl.col("db") == db) & (pl.col("kind") == CLIENT) & is_open)
+    is_locked, in_log = (pl.col("event").is_in(case.time.events_of(*kinds)) for kinds in (LOCKS, KINDS))
+    seconds = pl.col("interval_s").filter(in_log).sum()
+    looks = rows.group_by("ts", maintain_order=True).agg((~is_locked).sum().alias("free"), seconds.alias("s"))
+    since = _since(case, db)
+    enough = looks.filter((pl.col("free") > siblings) & (True if since is None else pl.col("ts") >= since))
+    total_s = float(looks["s"].sum())
+    return float(enough["s"].sum()) / total_s if total_s else 0.0
+
+
+def _since(case: Case, db: str) -> datetime | None:
+    """When somebody changed the delay while we looked; null where nobody did."""
+    told = case.dataset.frame("setting").filter((pl.col("name") == DELAY) & (pl.col("db") == db))
+    last = told["ts"].last() if told["value"].n_unique() > 1 else None
+    return last if isinstance(last, datetime) else None

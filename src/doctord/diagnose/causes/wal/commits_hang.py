@@ -1,22 +1,12 @@
 """Commits that do not come back: the log is not written at all."""
 
 from collections.abc import Iterator
-from typing import Final
-
-import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.log_hangs import FEWEST_SESSIONS, FLUSHED, HANGS_S, HUNG_S, KINDS, Hang, hangs
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.phrase import phrase
-
-KINDS: Final = ("log sync", "log write")
-# A disk answers in milliseconds, a volume that is throttled in a second; paths that fail over take tens of seconds.
-HANGS_S: Final = 5.0
-FEWEST_LOOKS: Final = 5
-# One session may write much log for long; several that all stand in the same wait at each look do nothing.
-FEWEST_SESSIONS: Final = 2
-NEARLY_ALL: Final = 0.9
+from doctord.diagnose.phrase import Words, phrase
 
 
 @cause(explains=("row_locks", "table_locks"), waits=KINDS)
@@ -26,8 +16,9 @@ def commits_hang(case: Case) -> Iterator[Claim]:
     Looks like: sessions stand in WALWrite or WALSync at each look, for seconds, with the same statement, and none comes
         out of it; nothing is written, the device is idle; no error anywhere; reads go on.
     Hurts because: no transaction that changed something can end; the next checkpoint hangs too.
-    Speaks for it: sessions whose every sample since their statement began is a wait for the log, and for how long.
-    Speaks against it: one that came back meanwhile.
+    Speaks for it: sessions whose every sample is one and the same wait for the log, and for how long; the log's end on
+        disk (pg_current_wal_flush_lsn) that stands still meanwhile.
+    Speaks against it: one that came back meanwhile; a log of which anything was written: then it is slow, not hung.
     Remedy: Look at what the processes wait for in the kernel (state D; /proc/PID/stack, /proc/PID/wchan) and at its log
         (dmesg). A frozen file system (fsfreeze, a snapshot or backup agent that did not end): fsfreeze -u on it, then
         look after the agent. Storage that is gone: multipath that queues without a path, NFS mounted hard, a quota of
@@ -36,48 +27,44 @@ def commits_hang(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, "Wait Event Tables", WALWrite, WALSync; Linux man-pages, fsfreeze(8), proc(5),
         process state D.
     """
-    rows = case.active.filter(pl.col("in_state_s").is_not_null())
-    for (db,), of_server in rows.group_by("db", maintain_order=True):
-        in_log = of_server.filter(pl.col("wait_kind").is_in(KINDS))
-        hanging = _hanging(of_server)
-        samples = int(hanging["looks"].sum())
-        if hanging.height < FEWEST_SESSIONS or samples < NEARLY_ALL * in_log.height:
-            continue
-        share = float(in_log["interval_s"].sum()) / float(of_server["interval_s"].sum())
-        longest = float(hanging["longest"].max())  # type: ignore[arg-type]
+    for hang in hangs(case):
+        where = f"wait_kind in ('log sync', 'log write') and db = '{hang.db}'"
+        limit_s = HUNG_S if hang.is_over else HANGS_S
         yield Claim(
-            phrase("Commits of {} hang: {:.0f} sessions have waited for the log for up to {:.0f s}, and none came back",
-                   db, float(hanging.height), longest),
-            impact=share,
-            confidence=0.9,
+            _title(hang),
+            impact=hang.share,
+            confidence=0.9 if hang.flushed_bytes is None else 0.95,
             for_=[
-                Evidence("session", f"wait_kind in ('log sync', 'log write') and db = '{db}'",
-                         phrase("{:.0f s} in one write of the log", longest), phrase("{:.0f s}", HANGS_S),
-                         "at every look, in the same statement", "at_least"),
-                Evidence("session", f"wait_kind in ('log sync', 'log write') and db = '{db}'",
-                         phrase("{:.0f} sessions", float(hanging.height)), phrase("{:.0f}", float(FEWEST_SESSIONS)),
-                         "not one of them came out of it", "at_least"),
+                Evidence("session", where, phrase("{:.0f s} in one write of the log", hang.longest_s),
+                         phrase("{:.0f s}", limit_s), "at every look, in the same statement", "at_least"),
+                Evidence("session", where, phrase("{:.0f} sessions", float(hang.sessions)),
+                         phrase("{:.0f}", float(FEWEST_SESSIONS)), "not one of them came out of it", "at_least"),
+                *_stands_still(hang),
             ],
-            severity="critical",
-            database=str(db),
+            against=_over(hang),
+            severity="warning" if hang.is_over else "critical",
+            database=hang.db,
         )  # fmt: skip
 
 
-def _hanging(rows: pl.DataFrame) -> pl.DataFrame:
-    """Sessions that wait for the log at every look since their last statement began.
+def _title(hang: Hang) -> Words:
+    if hang.is_over:
+        return phrase("Commits of {} hung for {:duration} until {:%H:%M:%S}: {:.0f} sessions waited for the log",
+                      hang.db, hang.longest_s, hang.until, float(hang.sessions))  # fmt: skip
+    return phrase("Commits of {} hang: {:.0f} sessions have waited for the log for up to {:.0f s}, and none came back",
+                  hang.db, float(hang.sessions), hang.longest_s)  # fmt: skip
 
-    Columns: pid, looks (how many), longest (seconds in that statement).
-    """
-    last = rows.group_by("pid", maintain_order=True).agg(pl.col("ts").max().alias("end"), pl.col("in_state_s").last())
-    since = rows.join(last, on="pid", suffix="_last", maintain_order="left").filter(
-        pl.col("ts") > pl.col("end") - pl.duration(microseconds=pl.col("in_state_s_last") * 1_000_000)
-    )
-    return (
-        since.group_by("pid", maintain_order=True)
-        .agg(
-            pl.len().alias("looks"),
-            pl.col("in_state_s").max().alias("longest"),
-            pl.col("wait_kind").is_in(KINDS).all().alias("all"),
-        )
-        .filter(pl.col("all") & (pl.col("longest") >= HANGS_S) & (pl.col("looks") >= FEWEST_LOOKS))
-    )
+
+def _stands_still(hang: Hang) -> list[Evidence]:
+    if hang.flushed_bytes is None:
+        return []
+    return [Evidence("statistic", f"name = '{FLUSHED}' and db = '{hang.db}'",
+                     phrase("{:bytes} of the log written meanwhile", hang.flushed_bytes), "",
+                     "its end on disk stands still")]  # fmt: skip
+
+
+def _over(hang: Hang) -> list[Evidence]:
+    if not hang.is_over:
+        return []
+    return [Evidence("session", f"db = '{hang.db}'", phrase("over since {:%Y-%m-%d %H:%M:%S}", hang.until), "",
+                     "they came back, all at once")]  # fmt: skip

@@ -5,14 +5,16 @@ from typing import Final
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.wal.paused_replay import paused
 from doctord.diagnose.causes.wal.standbys import CONNECTED, waits_for_missing
+from doctord.diagnose.common.readings import held_s, looks, stays
 from doctord.diagnose.common.removed_wal import REBUILD, Removed, removed
 from doctord.diagnose.common.subscriptions import LAG_BYTES as LAG
 from doctord.diagnose.common.subscriptions import LAG_S, LOGICAL
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 
-PAUSED, RECEIVERS = "pg_is_wal_replay_paused", "pg_stat_wal_receiver.count"
+RECEIVERS = "pg_stat_wal_receiver.count"
 AHEAD = "pg_last_wal_receive_lsn.ahead_bytes"
 FAILURES: Final = {
     "pg_stat_subscription_stats.apply_error_count": "changes could not be applied",
@@ -33,18 +35,21 @@ def standby_stands_still(case: Case) -> Iterator[Claim]:
         removed" again and again.
     Hurts because: who reads there sees the past; a failover to it loses or first replays all since; on the primary a
         slot keeps WAL for it, and with synchronous_commit = remote_apply commits wait.
-    Speaks for it: that it is paused, or not connected, at every look; WAL that it received and has not replayed; how
-        often it asked for WAL that was removed.
+    Speaks for it: that it is paused, or not connected, at every look, or for the last minute at the least; the setting
+        that its log says is lower than the primary's; WAL that it received and has not replayed; how often it asked for
+        WAL that was removed.
     Speaks against it: it replays from an archive meanwhile (restore_command); somebody paused it on purpose, for a
         look at one moment; it has not asked for a minute.
-    Remedy: Paused: ask who did it, then select pg_wal_replay_resume(). It pauses by itself at a recovery target
-        (recovery_target_action), and where a setting is smaller than the primary's (max_connections,
-        max_worker_processes, max_prepared_transactions, max_locks_per_transaction): raise that and restart. Not
-        connected: its log says why (password, pg_hba.conf, a slot that is gone). WAL that was removed: get it from the
-        archive (restore_command), or make the standby anew; pg_rewind does not help.
+    Remedy: Paused by itself, as a setting is lower than the primary's (max_connections, max_worker_processes,
+        max_wal_senders, max_prepared_transactions, max_locks_per_transaction): raise that and restart;
+        pg_wal_replay_resume() would shut it down. Paused at a recovery target: pg_wal_replay_resume() ends the
+        recovery. Paused by somebody: ask who did it, then pg_wal_replay_resume(). Not connected: its log says why
+        (password, pg_hba.conf, a slot that is gone). WAL that was removed: get it from the archive (restore_command),
+        or make the standby anew; pg_rewind does not help.
     Verify: pg_stat_wal_receiver has a row, and the lag in pg_stat_replication of the primary falls.
     Source: PostgreSQL documentation, "Recovery Control Functions", "Hot Standby" (Administrator's Overview),
-        pg_stat_wal_receiver, "Log-Shipping Standby Servers" (Streaming Replication), wal_keep_size.
+        recovery_target_action, pg_stat_wal_receiver, "Log-Shipping Standby Servers" (Streaming Replication),
+        wal_keep_size.
     """
     for db in case.dbs:
         gone = removed(case, db)
@@ -52,12 +57,10 @@ def standby_stands_still(case: Case) -> Iterator[Claim]:
             yield _removed(case, db, gone)
         ahead = next((one for one in case.figures(AHEAD) if one.db == db), None)
         behind = phrase("{:bytes} of WAL received and not replayed", ahead.last) if ahead else ""
-        for one in case.figures(PAUSED):
-            if one.db == db and one.mean == 1:
-                yield _still(db, phrase("Replay is paused on standby {}", db), PAUSED, behind)
-        for one in case.figures(RECEIVERS):
-            if one.db == db and one.largest == 0 and (gone is None or gone.is_over):
-                yield _still(db, phrase("Standby {} is not connected to its primary", db), RECEIVERS, behind)
+        if (stopped := paused(case, db, behind)) is not None:
+            yield stopped
+        if (gone is None or gone.is_over) and stays(looks(case, db, None, RECEIVERS), 0.0):
+            yield _not_connected(case, db, behind)
 
 
 def _removed(case: Case, db: str, gone: Removed) -> Claim:
@@ -91,15 +94,19 @@ def _is_standby(case: Case, db: str) -> bool:
     return any(one.db == db and one.last for one in case.figures("pg_is_in_recovery"))
 
 
-def _still(db: str, title: Words, name: str, behind: Words) -> Claim:
+def _not_connected(case: Case, db: str, behind: Words) -> Claim:
+    seconds = held_s(looks(case, db, None, RECEIVERS), 0.0)
+    seen = phrase("so at every look, for {:duration}", seconds) if seconds else "so at every look"
     return Claim(
-        title,
+        phrase("Standby {} is not connected to its primary", db),
         impact=NONE_YET,
         confidence=0.9,
         severity="warning",
-        for_=[Evidence("statistic", f"name = '{name}' and db = '{db}'", "so at every look", "", behind)],
+        for_=[Evidence("statistic", f"name = '{RECEIVERS}' and db = '{db}'", seen, "", behind)],
+        remedy=["Its log says why: the primary is not reached, the password, pg_hba.conf, a slot that is gone, WAL "
+                "that was removed. primary_conninfo takes a reload from version 13 on."],
         database=db,
-    )
+    )  # fmt: skip
 
 
 @cause()

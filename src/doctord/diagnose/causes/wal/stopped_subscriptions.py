@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 
+import polars as pl
+
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.wal.replicas import FAILURES
-from doctord.diagnose.common.subscriptions import LOOKS, WORKERS, looks
+from doctord.diagnose.common.readings import looks, stays
+from doctord.diagnose.common.subscriptions import LOOKS, WORKERS
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import listed, phrase
 
@@ -67,7 +70,8 @@ def _disabled(case: Case, db: str, entity: str) -> Claim:
 
 
 def _stopped(case: Case, db: str, entity: str, name: str, words: str) -> Claim:
-    count = looks(case, db, entity, name).height
+    readings = looks(case, db, entity, name)
+    count = readings.height - _last_other(readings)
     return Claim(
         phrase(f"Subscription {{}} {words}", entity.partition(".")[2]),
         impact=NONE_YET,
@@ -100,9 +104,15 @@ def _nobody_copies(case: Case, db: str, entity: str) -> Claim | None:
 
 
 def _never(case: Case, db: str, entity: str, name: str) -> bool:
-    """Whether some workers were missing at each of several looks."""
+    """Whether some workers were missing at each of several looks, or have been since the middle of a recording."""
     told = looks(case, db, entity, name)
-    return told.height >= LOOKS and bool((told["value"] == 0).all())
+    return told.height >= LOOKS and stays(told, 0.0)
+
+
+def _last_other(readings: pl.DataFrame) -> int:
+    """How many readings there are up to the last that is not 0."""
+    others = (readings["value"] != 0).arg_true()
+    return int(others[-1]) + 1 if others.len() else 0
 
 
 def _workers_there_may_be(case: Case, db: str) -> list[Evidence]:

@@ -73,15 +73,16 @@ def subscription_behind(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, pg_stat_subscription, "Logical Replication" (Publication: replica identity;
         Monitoring; Architecture: one apply worker), CREATE SUBSCRIPTION.
     """
-    told = set[str]()
+    told = set[tuple[str, str]]()
     for one in subscriptions(case):
         seen = one.published
         by_publisher = seen is not None and _is_behind(seen.behind_s, seen.growth)
         if _is_behind(one.queued_s, one.growth) or by_publisher or one.never_idle:
-            told.add(one.name)
+            if seen is not None:
+                told.add((seen.db, seen.name))
             yield _claim(case, one)
     for seen in published(case):
-        if seen.name not in told and _is_behind(seen.behind_s, seen.growth):
+        if (seen.db, seen.name) not in told and _is_behind(seen.behind_s, seen.growth):
             yield _subscriber(seen)
 
 

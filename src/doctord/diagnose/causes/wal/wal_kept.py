@@ -8,44 +8,44 @@ from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.wal.archiver import FAILED_S, READY, failing, is_failing, standing, standstill
-from doctord.diagnose.common.slots import RETAINED, growth, is_gone, unread_s
+from doctord.diagnose.causes.wal.slot_readers import read_slot
+from doctord.diagnose.common.slots import LEAST_BYTES, RETAINED, growth, is_gone, kept, reading, severity, unread_s
 from doctord.diagnose.common.wal_room import MIB, Room, room_on_disk, symptoms, until_end
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Severity
-from doctord.diagnose.phrase import Words, phrase
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import phrase
 
-# Four segments: a reader that lives lags so much now and then.
-LEAST_BYTES = 64 * 2**20
-# A night and a weekend must be outlived without anybody who looks.
-SOON_S = 3 * 86_400.0
 MOST_TOLD = 4
 
 
 @cause()
 def slot_keeps_wal(case: Case) -> Iterator[Claim]:
-    """A replication slot keeps the log: nobody reads it, or its reader lags far behind.
+    """A replication slot keeps the log: nobody reads it, its reader is behind, or a transaction stays open.
 
     Looks like: a slot in pg_replication_slots that is not active, whose restart_lsn stands still, and for which more
-        WAL is kept every second; a slot that is active, with more kept for it than max_wal_size.
+        WAL is kept every second; a slot that is active, with more kept for it than max_wal_size: its
+        confirmed_flush_lsn far behind, or close to the end of the log while restart_lsn stands still.
     Hurts because: WAL is kept for it without a limit (max_slot_wal_keep_size = -1) until its file system is full, and
         the server stops; with a limit the slot is lost, and the standby or subscriber has to be made anew.
-    Speaks for it: bytes kept, how fast they grow, and how long the room lasts at that rate.
-    Speaks against it: a slot that is read, at whatever distance; an archiver that fails keeps WAL too.
+    Speaks for it: bytes kept, how fast they grow, and how long the room lasts at that rate; what the reader has not
+        confirmed; the oldest transaction that has written and is open: decoding begins anew where it began.
+    Speaks against it: a slot that is read, at whatever distance; a transaction that is at work and ends by itself; an
+        archiver that fails keeps WAL too.
     Remedy: Ask who made the slot. A standby or subscriber that is to come back: start it, before the room ends. One
         that is gone: select pg_drop_replication_slot('...'). Set max_slot_wal_keep_size to what the disk can spare,
-        and idle_replication_slot_timeout (version 18).
+        and idle_replication_slot_timeout (version 18). Held by a transaction: end that, and leave the slot alone.
     Verify: pg_replication_slots.active is true, or the slot is gone; after the next checkpoint pg_wal shrinks.
-    Source: PostgreSQL documentation, "Replication Slots", pg_replication_slots (wal_status, safe_wal_size),
-        max_slot_wal_keep_size.
+    Source: PostgreSQL documentation, "Replication Slots", pg_replication_slots (restart_lsn, confirmed_flush_lsn,
+        wal_status, safe_wal_size), "Logical Decoding Concepts", max_slot_wal_keep_size.
     """
     for retained in case.figures(RETAINED):
-        active = _slot(case, "active", retained)
+        active = reading(case, "active", retained)
         if active is None or retained.last < LEAST_BYTES or is_gone(case, retained):
             continue
         room, quiet_s = _room(case, retained), unread_s(case, retained)
         if quiet_s is not None:
             yield _unread(case, retained, room, quiet_s)
-        elif (room.per_s or 0) > 0 and retained.last > _max_wal_size(case, retained.db):
-            yield _lagging(case, retained, active, room)
+        elif (room.per_s or 0) > 0 and (retained.last > _max_wal_size(case, retained.db) or room.is_at_once):
+            yield read_slot(case, retained, active, room)
     yield from _lost(case)
 
 
@@ -55,31 +55,14 @@ def _unread(case: Case, retained: Statistic, room: Room, quiet_s: float) -> Clai
         phrase("Nobody reads slot {}: {:bytes} of WAL are kept for it", retained.entity, retained.last),
         impact=NONE_YET,
         confidence=0.95,
-        severity=_severity(room, is_large=retained.last > _max_wal_size(case, retained.db)),
-        for_=[_kept(retained, why), *until_end(case, retained.db, room)],
+        severity=severity(room, is_large=retained.last > _max_wal_size(case, retained.db)),
+        for_=[kept(retained, why), *until_end(case, retained.db, room)],
         against=_archiver_too(case, retained.db),
         not_measured=room.unknown,
         explains=symptoms(case, room.mount, retained.last, room.per_s),
         objects=room.objects,
         database=retained.db,
     )
-
-
-def _lagging(case: Case, retained: Statistic, active: Statistic, room: Room) -> Claim:
-    often = phrase("active at {:share} of the looks", active.mean)
-    return Claim(
-        phrase("The reader of slot {} is {:bytes} of WAL behind, and falls back", retained.entity, retained.last),
-        impact=NONE_YET,
-        confidence=0.75,
-        severity=_severity(room, is_large=False),
-        for_=[_kept(retained, "more than max_wal_size"), *until_end(case, retained.db, room)],
-        against=[Evidence("statistic", f"name = 'pg_replication_slots.active' and entity = '{retained.entity}'", often,
-                          "", "somebody reads it: it may catch up")],
-        not_measured=room.unknown,
-        explains=symptoms(case, room.mount, retained.last, room.per_s),
-        objects=room.objects,
-        database=retained.db,
-    )  # fmt: skip
 
 
 def _lost(case: Case) -> Iterator[Claim]:
@@ -138,12 +121,6 @@ def archiver_stuck(case: Case) -> Iterator[Claim]:
             yield standing(case, still)
 
 
-def _kept(retained: Statistic, why: Words) -> Evidence:
-    where = f"name = '{RETAINED}' and entity = '{retained.entity}'"
-    return Evidence("statistic", where, phrase("{:bytes} kept", retained.last), phrase("{:bytes}", LEAST_BYTES), why,
-                    "at_least")  # fmt: skip
-
-
 def _archiver_too(case: Case, db: str | None) -> list[Evidence]:
     if is_failing(case, db):
         return [Evidence("statistic", f"name = '{FAILED_S}'", "the archiver fails too", "", "it keeps WAL by itself")]
@@ -156,23 +133,12 @@ def _archiver_too(case: Case, db: str | None) -> list[Evidence]:
 def _room(case: Case, retained: Statistic) -> Room:
     """What may still be written: until the slot is lost, where a limit is set, else until the file system is full."""
     on_disk = room_on_disk(case, retained.db, growth(case, retained))
-    safe = _slot(case, "safe_wal_size_bytes", retained)
+    safe = reading(case, "safe_wal_size_bytes", retained)
     room = on_disk if safe is None else on_disk._replace(left=safe.last, end="the slot is lost")
     lately = room._replace(per_s=growth(case, retained, lately=True))
     return lately if lately.is_at_once else room
 
 
-def _slot(case: Case, name: str, retained: Statistic) -> Statistic | None:
-    figures = case.figures(f"pg_replication_slots.{name}")
-    return next((one for one in figures if (one.db, one.entity) == (retained.db, retained.entity)), None)
-
-
 def _max_wal_size(case: Case, db: str | None) -> float:
     """Bytes that the server keeps anyway; its default where the setting was not read."""
     return float(case.setting("max_wal_size", db) or 1024) * MIB
-
-
-def _severity(room: Room, *, is_large: bool) -> Severity:
-    if room.is_at_once:
-        return "critical"
-    return "warning" if is_large or (room.seconds is not None and room.seconds <= SOON_S) else "note"
