@@ -461,6 +461,9 @@ class ServerLog:
         then `head` is not looked at, and lines need no time.
         """
 
+    def set_prefix(self, prefix: str) -> None:
+        """From now on log_line_prefix is what the server itself told, where it was found out from lines."""
+
     def add(self, chunk: bytes) -> None:
         """Take the next piece of the log."""
 
@@ -514,6 +517,9 @@ def foreign_severities(of: str | None = None) -> list[str]:
 
     `of` is an English one: only those that mean it.
     """
+
+def refusal_in_english(text: str) -> str | None:
+    """What a client was told, in English where a server in another language turned it away; null for what is else."""
 
 def scrubbed(text: str, dialect: str) -> str:
     """A statement without its constants, its comments and its values: see `doctord.dataset.scrub`."""

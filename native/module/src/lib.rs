@@ -33,7 +33,7 @@ mod _native {
     #[pymodule_export]
     use doctord_native::scrub::scrubbed;
     #[pymodule_export]
-    use doctord_native::server_log::{ServerLog, foreign_severities};
+    use doctord_native::server_log::{ServerLog, foreign_severities, refusal_in_english};
     #[pymodule_export]
     use doctord_native::sql_trace::SqlTrace;
     #[pymodule_export]

@@ -131,7 +131,7 @@ fn take(fields: &[Cow<[u8]>; KEPT], part: &mut Part) {
         database: &fields[DATABASE],
         user: &fields[USER],
         application: &fields[APPLICATION],
-        client: &fields[CLIENT],
+        client: without_port(&fields[CLIENT]),
         message: &fields[MESSAGE],
         detail: &fields[DETAIL],
         context: &fields[CONTEXT],
@@ -141,9 +141,29 @@ fn take(fields: &[Cow<[u8]>; KEPT], part: &mut Part) {
     messages::take(&entry, part);
 }
 
+/// A client's address without its port, which stands behind a colon: `10.0.0.5:4321`, `fe80::1:4321`, `[local]`.
+fn without_port(client: &[u8]) -> &[u8] {
+    match memchr::memrchr(b':', client) {
+        Some(colon) if client[colon + 1..].iter().all(u8::is_ascii_digit) => &client[..colon],
+        _ => client,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_client_has_its_port_behind_a_colon() {
+        for (client, left) in [
+            ("10.0.0.5:4321", "10.0.0.5"),
+            ("fe80::1:4321", "fe80::1"),
+            ("[local]", "[local]"),
+            ("", ""),
+        ] {
+            assert_eq!(without_port(client.as_bytes()), left.as_bytes());
+        }
+    }
 
     #[test]
     fn quotes_and_line_ends_are_part_of_a_field() {

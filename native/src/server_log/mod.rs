@@ -99,6 +99,12 @@ pub fn foreign_severities(of: Option<&str>) -> Vec<&'static str> {
     messages::languages::severities(of).collect()
 }
 
+/// What a client was told, in English where a server in another language turned it away; else null.
+#[pyfunction]
+pub fn refusal_in_english(text: &str) -> Option<String> {
+    messages::refusals::in_english(text)
+}
+
 #[pyclass(module = "doctord._native")]
 pub struct ServerLog {
     form: Form,
@@ -132,6 +138,13 @@ impl ServerLog {
             skipped: Vec::new(),
             is_cut: false,
         })
+    }
+
+    /// The server itself said what its prefix is, where it was found out from lines so far.
+    fn set_prefix(&mut self, prefix: &str) {
+        if let Form::Stderr(patterns) = &mut self.form {
+            *patterns = Patterns::set(prefix);
+        }
     }
 
     /// Takes the next piece of the log.

@@ -11,6 +11,8 @@ use crate::latency::bucket;
 use crate::scrub::fingerprint;
 
 pub const MINUTE_US: i64 = 60_000_000;
+/// Names that are told apart: who guesses passwords has a new one each time.
+const MOST_NAMES: usize = 10_000;
 /// Longest text of a statement that is kept, as with those of pg_stat_statements.
 const TEXT_BYTES: usize = 2000;
 
@@ -107,6 +109,16 @@ impl Tally {
         number
     }
 
+    /// A name that was there before, or for which there is room; else that of all others.
+    pub fn name_or<'a>(&self, name: &'a str, others: &'a str) -> &'a str {
+        let is_known = self.numbers.contains_key(name.as_bytes());
+        if is_known || self.names.len() < MOST_NAMES {
+            name
+        } else {
+            others
+        }
+    }
+
     pub fn entity_name(&self, number: u32) -> Option<&str> {
         let at = (number as usize).checked_sub(1)?;
         Some(&self.names[at])
@@ -192,5 +204,22 @@ impl Tally {
             slot.insert(String::from_utf8_lossy(shown).into_owned());
         }
         id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_without_end_are_counted_as_others() {
+        let mut tally = Tally::default();
+        for number in 0..MOST_NAMES + 5 {
+            let name = format!("user u{number}");
+            let name = tally.name_or(&name, "others").to_string();
+            tally.entity(name.as_bytes());
+        }
+        assert_eq!(tally.names.len(), MOST_NAMES + 1);
+        assert_eq!(tally.name_or("user u1", "others"), "user u1");
     }
 }

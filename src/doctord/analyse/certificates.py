@@ -1,7 +1,7 @@
 """Certificates of servers: how long they still hold, and from when on that is little."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import polars as pl
@@ -13,6 +13,8 @@ LEFT_S, HELD_S = "certificate.left_s", "certificate.held_s"
 # of their life is left at the latest (certbot, cert-manager): a fifth is late for them.
 NEAR_S: Final = 30 * 86400.0
 NEAR_PART: Final = 0.2
+# All of a server are looked at one after the other, once an hour.
+AT_ONCE: Final = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,9 @@ class Certificate:
 
 
 def certificates(dataset: Dataset) -> list[Certificate]:
-    """Each as it was seen last, by server and place."""
+    """Those that a server had when it was looked at last, by server and place: another file may be named by then."""
     rows = dataset.frame("statistic").filter(pl.col("name").is_in([LEFT_S, HELD_S]) & pl.col("db").is_not_null())
+    rows = rows.filter(pl.col("ts") >= pl.col("ts").max().over("db") - AT_ONCE)
     last = (
         rows.sort("ts", maintain_order=True)
         .group_by("db", "entity", maintain_order=True)

@@ -97,6 +97,27 @@ def test_processes_that_could_not_be_started_are_counted_by_what_fork_said(tmp_p
     assert counts == {why: 2, "Cannot allocate memory": 1}
 
 
+def test_what_turns_clients_away_is_known_in_other_languages(tmp_path: Path) -> None:
+    why = "Die Ressource ist zur Zeit nicht verfügbar"
+    _, counts = told(
+        tmp_path / "log",
+        f"{PREFIX}LOG:  konnte neuen Prozess für Verbindung nicht starten (fork-Fehler): {why}",
+        f"{PREFIX}FATAL:  tut mir leid, schon zu viele Verbindungen",
+        f"{PREFIX}ВАЖНО:  система баз данных запускается",
+    )
+    assert counts[why] == 1
+    assert counts["log.connections_refused"] == 1
+    assert counts["FATAL sorry, too many clients already"] == 1
+    assert counts["FATAL the database system is starting up"] == 1
+
+
+def test_a_client_is_one_whatever_its_port(tmp_path: Path) -> None:
+    line = '{time},"ann","shop",77,"{client}",1.1,1,,2026-11-23 05:00:00 UTC,,0,FATAL,28P01,"no",,,,,,,,,"a | b"'
+    lines = [line.format(time=TIME, client=f"fe80::1:{port}") for port in (4321, 4322)]
+    _, counts = told(tmp_path / "log", *lines, form=Form("csvlog", ""))
+    assert counts["FATAL 28P01 no | user ann, database shop, application a / b, client fe80::1"] == 2
+
+
 def test_the_folder_of_a_file_is_told_where_there_was_no_room(tmp_path: Path) -> None:
     none_left = "No space left on device"
     _, counts = told(

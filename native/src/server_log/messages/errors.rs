@@ -55,8 +55,9 @@ pub fn take(entry: &Entry, part: &mut Part) {
     if entry.severity != Severity::Error
         && let Some(who) = failing::who(entry)
     {
-        part.tally
-            .add(entry.moment, f::ERRORS_FROM, format!("{name} | {who}").as_bytes(), 1);
+        let (from, others) = (format!("{name} | {who}"), format!("{name} | others"));
+        let from = part.tally.name_or(&from, &others);
+        part.tally.add(entry.moment, f::ERRORS_FROM, from.as_bytes(), 1);
     }
     if entry.severity == Severity::Panic {
         part.tally.event(entry.moment, "error", "", format!("PANIC: {said}"));
@@ -177,6 +178,7 @@ mod tests {
             ),
             ("no existe la relación «secret»", "no existe la relación \"?\""),
             ("Relation »secret« existiert nicht", "Relation \"?\" existiert nicht"),
+            ("bad value 'it''s secret' of it", "bad value ? of it"),
             ("syntax error at or near \"secret", "syntax error at or near \"?\""),
         ] {
             assert_eq!(without_constants(message.as_bytes()), left);

@@ -57,12 +57,17 @@ pub fn who(entry: &Entry) -> Option<String> {
     ]
     .into_iter()
     .filter(|(_, name)| !name.is_empty())
-    .map(|(what, name)| format!("{what} {}", String::from_utf8_lossy(&name[..name.len().min(LONGEST)])))
+    .map(|(what, name)| format!("{what} {}", plain(name)))
     .collect();
     (!told.is_empty()).then(|| told.join(", "))
 }
 
-/// `10.0.0.5:4321` in csvlog, `10.0.0.5(4321)` of %r.
+/// A name that anybody may have chosen: not too long, and without the sign that parts it from the message.
+fn plain(name: &[u8]) -> String {
+    String::from_utf8_lossy(&name[..name.len().min(LONGEST)]).replace('|', "/")
+}
+
+/// `10.0.0.5:4321`, `10.0.0.5(4321)` of %r.
 fn without_port(client: &[u8]) -> &[u8] {
     let plain = client.strip_suffix(b")").unwrap_or(client);
     let digits = plain.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -120,6 +125,11 @@ mod tests {
             ..logged("x", "")
         };
         assert_eq!(who(&entry).as_deref(), Some("user ann, database shop"));
+        let odd = Entry {
+            application: b"load | nightly",
+            ..logged("x", "")
+        };
+        assert_eq!(who(&odd).as_deref(), Some("application load / nightly"));
         assert_eq!(who(&logged("x", "")), None);
     }
 }

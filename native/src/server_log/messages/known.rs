@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::refusals;
 use crate::server_log::text::between;
 
 /// What stands before a name, and what behind it.
@@ -195,6 +196,9 @@ pub fn english(message: &[u8]) -> Cow<'_, [u8]> {
     if let Some((english, _)) = found {
         return Cow::Borrowed(english.as_bytes());
     }
+    if let Some(refusal) = refused(message) {
+        return refusal;
+    }
     let around = AROUND.iter().find_map(|((begin, end), others)| {
         let inner = others
             .iter()
@@ -202,6 +206,20 @@ pub fn english(message: &[u8]) -> Cow<'_, [u8]> {
         Some([begin.as_bytes(), inner, end.as_bytes()].concat())
     });
     around.map_or(Cow::Borrowed(message), Cow::Owned)
+}
+
+/// What turns clients away.
+fn refused(message: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let whole = refusals::WHOLE.iter().find_map(|(english, others)| {
+        let is_it = others.iter().any(|other| other.as_bytes() == message);
+        is_it.then_some(Cow::Borrowed(english.as_bytes()))
+    });
+    whole.or_else(|| {
+        refusals::BEFORE.iter().find_map(|(english, others)| {
+            let rest = others.iter().find_map(|other| message.strip_prefix(other.as_bytes()))?;
+            Some(Cow::Owned([english.as_bytes(), rest].concat()))
+        })
+    })
 }
 
 /// The table (`database.schema.table`) that an autovacuum worker vacuumed, by the context of a message.
@@ -239,6 +257,14 @@ mod tests {
             (
                 "несовпадение версии для правила сортировки в базе данных \"shop\"",
                 "database \"shop\" has a collation version mismatch",
+            ),
+            (
+                "désolé, trop de clients sont déjà connectés",
+                "sorry, too many clients already",
+            ),
+            (
+                "не удалось породить рабочий процесс автоочистки: Ресурс временно недоступен",
+                "could not fork autovacuum worker process: Ресурс временно недоступен",
             ),
             ("something else", "something else"),
         ] {

@@ -8,6 +8,7 @@ mod known;
 pub(super) mod languages;
 mod life;
 mod locks;
+pub(super) mod refusals;
 mod vacuum;
 
 use crate::scrub::{Dialect, scrub};
@@ -28,7 +29,8 @@ pub fn take(entry: &Entry, part: &mut Part) {
         Severity::Log => {
             if !told(entry, part) {
                 in_english(entry, |entry| {
-                    if failing::is_failing(entry) {
+                    // What is told by its words alone is so in another language too.
+                    if !life::take(entry, part) && failing::is_failing(entry) {
                         errors::take(entry, part);
                     }
                 });

@@ -23,7 +23,7 @@ class Statement:
     `share` is its part of database time, by the server's own timing or by sampled sessions, whichever saw more of it,
     with its part of what clients waited for a CPU before the server knew of their call;
     `cpu` is the part of its time on a CPU (0 to 1), `cpu_s_per_s` that time itself; `blocks_per_call` and `gets_per_s`
-    are blocks read and found in memory. What was not measured is null.
+    are blocks read and found in memory, `wal_bytes_per_s` is the redo that it generates. What was not measured is null.
     """
 
     db: str
@@ -39,6 +39,13 @@ class Statement:
     blocks_per_call: float | None
     cpu_s_per_s: float | None = None
     gets_per_s: float | None = None
+    wal_bytes_per_s: float | None = None
+
+    @property
+    def rows_per_s(self) -> float | None:
+        """Rows that come of it, or that it changes."""
+        known = self.rows_per_call is not None and self.calls_per_s is not None
+        return (self.rows_per_call or 0.0) * (self.calls_per_s or 0.0) if known else None
 
 
 @lru_cache(maxsize=2)  # causes ask for them, and so does who holds the time
@@ -88,6 +95,7 @@ def _timed(dataset: Dataset) -> pl.DataFrame:
         "temp_bytes": "temp_bytes_per_s",
         "read_blocks": "read_blocks_per_s",
         "hit_blocks": "hit_blocks_per_s",
+        "wal_bytes": "wal_bytes_per_s",
     }
     gets = (
         dataset.frame("statistic")
@@ -137,4 +145,5 @@ def _statement(row: dict[str, float | None], seconds: float) -> Statement:
         blocks_per_call=sum(blocks) / calls if blocks and calls else None,
         cpu_s_per_s=None if row["cpu_s"] is None else row["cpu_s"] / seconds,
         gets_per_s=None if row["gets"] is None else row["gets"] / seconds,
+        wal_bytes_per_s=None if row["wal_bytes"] is None else row["wal_bytes"] / seconds,
     )

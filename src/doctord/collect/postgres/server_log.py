@@ -10,15 +10,18 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from doctord import _native
 from doctord._native import Batch
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.log_place import log_place, postmaster
 from doctord.collect.postgres.log_tail import LogTail
 from doctord.collect.postgres.statistics.figures import Figures
 from doctord.dataset.rows import now_us, rows
+from doctord.errors import UserError
 from doctord.regex import regex
 
 # The forms that give each error its SQLSTATE before the one that does so only with %e in its prefix.
@@ -45,22 +48,38 @@ _FAILED: Final = ("ERROR", "FATAL", "PANIC")
 _FROM: Final = "log.errors_from"
 # Messages with a row of their own at each look: the most frequent ones.
 _MOST_NAMED: Final = 100
+_ASK_AGAIN_S: Final = 300.0
+# Of a log whose prefix nobody told: so much of its end tells what it is.
+_SAMPLE_BYTES: Final = 2**16
 _OTHERS: Final = regex(r"^(\w+(?: [0-9A-Z]{5})?) .*", re.DOTALL)
 
 
 class Form(NamedTuple):
-    """How a log is written: what the native reader calls it, and what begins its lines."""
+    """How a log is written: what the native reader calls it, and what begins its lines.
+
+    `prefix` is null where the server has not told it: then the lines themselves do.
+    """
 
     name: str
-    prefix: str
+    prefix: str | None
+
+    def may_be(self, other: "Form") -> bool:
+        """Whether it is the same, as far as the prefixes are known."""
+        return self.name == other.name and (self.prefix == other.prefix or None in (self.prefix, other.prefix))
 
 
 class Written(NamedTuple):
-    """The log that a server of this host writes now: where it is reached, its name where a collector writes it."""
+    """The log that a server of this host writes now: of which process, its file where a collector writes one."""
 
-    path: str
+    pid: int
+    folder: str
     file: str | None
     prefix: str
+
+    @property
+    def path(self) -> str:
+        """Where we reach it."""
+        return _path(self.pid, self.file, self.folder)
 
 
 def written(link: Link) -> Written | None:
@@ -70,10 +89,12 @@ def written(link: Link) -> Written | None:
         UserError: The role may not ask for it.
     """
     pid = link.server_pid()
-    if pid is None:
-        return None
+    return None if pid is None else _written(pid, link)
+
+
+def _written(pid: int, link: Link) -> Written:
     where = link.query(_WHERE)[0]
-    return Written(_path(pid, where["file"], where["folder"]), where["file"], where["prefix"])
+    return Written(pid, where["folder"], where["file"], where["prefix"])
 
 
 class ServerLog:
@@ -87,38 +108,82 @@ class ServerLog:
     def __init__(self, db: str) -> None:
         """Nothing is opened yet."""
         self._db = db
-        self._open: tuple[int, int, Form] | None = None
+        self._file: tuple[int, int] | None = None
         self._form: Form | None = None
         self._tail: LogTail | None = None
         self._reader: _native.ServerLog | None = None
         self._read_at = 0.0
+        self._ask_again_at = 0.0
+        self._pid: int | None = None
+        self._sample, self._is_begun = b"", False
 
     def find(self, link: Link) -> None:
         """Open the log that the server writes now: at its end, or where the one ends that was read before."""
-        log = written(link)
-        if log is None:
-            link.notices.not_measured(self._db, _SUBJECT, "the server was not reached by its socket", _ELSEWHERE)
+        pid = link.server_pid()
+        if pid is None:
+            if self._tail is None:
+                link.notices.not_measured(self._db, _SUBJECT, "the server was not reached by its socket", _ELSEWHERE)
             return
-        path, form = log.path, Form(_FORMS.get(Path(log.file or "").suffix, "stderr"), log.prefix)
+        self._pid = pid
+        if time.monotonic() < self._ask_again_at:
+            self.find_unasked(link)
+            return
         try:
-            status = Path(path).stat()
-            if (status.st_dev, status.st_ino, form) == self._open:
-                return
-            if log.file is not None and self._tail is not None and form == self._form:
-                self._tail.follow(path)
-            else:
-                self.close()
-                self._begin_or_say(path, form, status, link)
-            self._open = status.st_dev, status.st_ino, form
+            where = _written(pid, link)
+            self._follow(pid, where.folder, where.file, where.prefix, link)
+        except UserError as refusal:
+            self._ask_again_at = time.monotonic() + _ASK_AGAIN_S  # the server logs each refusal as an error
+            self.find_unasked(link)
+            if self._tail is None:
+                link.notices.not_measured(self._db, _SUBJECT, str(refusal), refusal.hint)
         except OSError as error:
             self.close()  # another time it may be read
             link.notices.not_measured(self._db, _SUBJECT, f"it may not be read: {error.strerror}", _HINT)
 
-    def _begin_or_say(self, path: str, form: Form, status: os.stat_result, link: Link) -> None:
+    def find_unasked(self, link: Link) -> None:
+        """Open the log of a server that is not asked, for it may let nobody in; nothing where it is not found."""
+        place = log_place(self._pid) if self._pid is not None else None
+        if place is None:
+            self._pid = postmaster(link.target)
+            place = log_place(self._pid) if self._pid is not None else None
+        if place is not None and self._pid is not None:
+            with suppress(OSError):  # once it is asked, that is said
+                self._follow(self._pid, place.folder, place.file, None, None)
+
+    def _follow(self, pid: int, folder: str, file: str | None, prefix: str | None, link: Link | None) -> None:
+        """Go on in a file; what is no file is said where there is a link to say it of."""
+        path = _path(pid, file, folder)
+        form = Form(_FORMS.get(Path(file or "").suffix, "stderr"), prefix)
+        status = Path(path).stat()
+        is_same = self._form is not None and self._form.may_be(form)
+        if self._file == (status.st_dev, status.st_ino) and is_same:
+            self._learn(form)
+        elif file is not None and self._tail is not None and is_same:
+            self._tail.follow(path)
+            self._learn(form)
+        else:
+            self.close()
+            if not self._begin_or_say(path, form, status, link):
+                return
+        self._file = status.st_dev, status.st_ino
+
+    def _learn(self, form: Form) -> None:
+        """Take the prefix from the server, where it was found out from lines so far."""
+        if self._reader is None or form.prefix is None or self._form == form:
+            return
+        self._reader.set_prefix(form.prefix)
+        self._form, self._is_begun = form, False
+
+    def _begin_or_say(self, path: str, form: Form, status: os.stat_result, link: Link | None) -> bool:
+        """Whether it was read or said; without a link, what is no file is said when there is one."""
         if stat.S_ISREG(status.st_mode):
             self.begin(path, form)
-        else:
+        elif link is not None:
+            self._form = form
             link.notices.not_measured(self._db, _SUBJECT, "it goes to no file", "logging_collector = on")
+        else:
+            return False
+        return True
 
     def begin(self, path: str | Path, form: Form) -> None:
         """Read a log from its end on.
@@ -127,7 +192,8 @@ class ServerLog:
             OSError: It may not be read.
         """
         self._tail, self._form = LogTail(path), form
-        self._reader, self._read_at = _reader(form), time.monotonic()
+        self._sample, self._is_begun = (_end_of(path), True) if form.prefix is None else (b"", False)
+        self._reader, self._read_at = self._new_reader(form), time.monotonic()
 
     def read(self) -> list[Batch]:
         """What was appended since the last call; it asks the server nothing, which may be away.
@@ -139,8 +205,11 @@ class ServerLog:
         now, since = time.monotonic(), self._read_at
         self._read_at = now
         lines, part, size = self._tail.appended()
+        if lines and self._is_begun:
+            self._sample, self._is_begun = self._sample + lines[:_SAMPLE_BYTES], False
+            self._reader = self._new_reader(self._form)  # clients, whom the prefix tells, may be in these lines alone
         if part < 1:
-            self._reader = _reader(self._form)  # what it held back ended in what was left out
+            self._reader = self._new_reader(self._form)  # what it held back ended in what was left out
         self._reader.add(lines)
         errors, refused, counted, events = self._reader.told(is_all=not lines)
         crashes = [found for kind, text in events if kind == "restart" and (found := _CRASHED.search(text))]
@@ -156,7 +225,10 @@ class ServerLog:
         """Close the log."""
         if self._tail is not None:
             self._tail.close()
-        self._tail, self._reader, self._open = None, None, None
+        self._tail, self._reader, self._file = None, None, None
+
+    def _new_reader(self, form: Form) -> _native.ServerLog:
+        return _native.ServerLog(form.name, self._sample, threads=1, prefix=form.prefix)
 
     def _crashed(self, crashes: list[re.Match[str]]) -> list[Batch]:
         common = {"ts": now_us(), "host": os.uname().nodename, "kind": "process crashed", "db": self._db}
@@ -198,8 +270,11 @@ class ServerLog:
         return figures.batches()
 
 
-def _reader(form: Form) -> _native.ServerLog:
-    return _native.ServerLog(form.name, b"", threads=1, prefix=form.prefix)
+def _end_of(path: str | Path) -> bytes:
+    """The last lines of a log."""
+    with Path(path).open("rb") as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - _SAMPLE_BYTES, 0))
+        return file.read(_SAMPLE_BYTES)
 
 
 def _first(counts: Mapping[str, int]) -> list[tuple[str, int]]:

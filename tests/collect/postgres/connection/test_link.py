@@ -10,7 +10,7 @@ import pytest
 from doctord.collect.core.link import Away
 from doctord.collect.core.notices import Notices
 from doctord.collect.postgres.connection.connect import Target
-from doctord.collect.postgres.connection.link import Link, hint_for
+from doctord.collect.postgres.connection.link import Link, brief, hint_for, is_refused
 from doctord.collect.postgres.sessions import SessionCollector
 from doctord.collect.postgres.statistics.collector import StatisticsCollector
 from doctord.errors import UserError
@@ -115,6 +115,13 @@ def test_why_a_login_is_refused_is_told_apart(postgres_server: Callable[..., Pos
 )
 def test_a_state_of_the_server_is_no_missing_database(text: str, word: str) -> None:
     assert word in str(hint_for(text))
+
+
+def test_a_server_in_another_language_turns_clients_away_as_well() -> None:
+    text = brief('connection to server on socket "/x" failed: FATAL:  tut mir leid, schon zu viele Verbindungen')
+    assert is_refused(text)
+    assert "connections are taken" in str(hint_for(text))
+    assert not is_refused(brief("FATAL: Passwort-Authentifizierung für Benutzer »x« fehlgeschlagen"))
 
 
 @pytest.mark.server

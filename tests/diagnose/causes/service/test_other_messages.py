@@ -9,8 +9,10 @@ import pytest
 from checkups import checkup_while
 from diagnose.hosts import DB, host
 from doctord.dataset.dataset import Dataset
+from doctord.diagnose.case import Case
+from doctord.diagnose.causes.service.other_messages import other_messages
 from doctord.diagnose.engine import diagnose
-from doctord.diagnose.finding import Finding
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, Finding
 from doctord.report.phrases import said
 from servers import PostgresServer
 
@@ -41,6 +43,15 @@ def test_what_nobody_knows_is_told_in_the_servers_words_with_who_met_it() -> Non
 def test_by_its_sqlstate_it_is_the_servers_own() -> None:
     [finding] = found(seen("WARNING 58030 could not do what nobody has heard of"))
     assert finding.severity == "warning"
+
+
+def test_what_a_cause_told_of_one_server_is_not_told_of_another() -> None:
+    case = Case(seen(NEW))
+    item = Evidence("statistic", f"entity = '{NEW}'", "", "", "")
+    case.claims = [("a_cause", Claim("", impact=NOT_MEASURED, confidence=0.9, for_=[item], database="postgresql:1"))]
+    assert len(list(other_messages(case))) == 1
+    case.claims = [("a_cause", Claim("", impact=NOT_MEASURED, confidence=0.9, for_=[item], database=DB))]
+    assert list(other_messages(case)) == []
 
 
 @pytest.mark.parametrize("per_s", [0.05, 0.4])

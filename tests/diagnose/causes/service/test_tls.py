@@ -11,7 +11,8 @@ import pytest
 
 from certificates import make_certificate
 from checkups import causes, checkup, checkup_while
-from diagnose.hosts import DB, host
+from diagnose.hosts import DB, START, host
+from doctord.analyse.certificates import certificates
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -57,6 +58,34 @@ def test_one_that_no_client_verifies_is_a_warning() -> None:
     before = sessions | {(None, "pg_stat_ssl.newest_s"): 3 * DAY}
     [finding] = found(seen(certificate(-2 * DAY) | before)).values()
     assert finding.severity == "critical"
+
+
+def test_an_authority_of_clients_that_is_over_is_a_warning_until_clients_are_refused() -> None:
+    over = certificate(-2 * DAY, entity="ssl_ca_file root.crt") | certificate(300 * DAY)
+    told = found(seen(over))["certificate_expires"]
+    assert (told.severity, told.against[0].threshold != "") == ("warning", True)
+    refused = found(seen(over, f"{HANDSHAKE}certificate verify failed"))
+    assert refused["certificate_expires"].severity == "critical"
+    assert refused["tls_handshakes_refused"].explained_by == "certificate_expires"
+
+
+def test_handshakes_that_fail_for_another_reason_are_not_of_the_certificate() -> None:
+    told = found(seen(certificate(-2 * DAY), f"{HANDSHAKE}unsupported protocol"))
+    assert told["tls_handshakes_refused"].explained_by is None
+    java = found(seen(certificate(-2 * DAY), f"{HANDSHAKE}sslv3 alert certificate unknown"))
+    assert java["tls_handshakes_refused"].explained_by == "certificate_expires"
+
+
+def test_a_file_that_is_named_no_more_is_none() -> None:
+    old = certificate(2 * DAY, entity="ssl_cert_file old.crt")
+    common = {"component": "postgresql", "db": DB, "kind": "gauge", "unit": "s", "host": "host"}
+    at = START + timedelta(days=1)
+    rows = [
+        {**common, "ts": ts, "entity": entity, "name": name, "value": value}
+        for ts, figures in ((START, old), (at, certificate(300 * DAY)))
+        for (entity, name), value in figures.items()
+    ]
+    assert [one.entity for one in certificates(Dataset.from_rows(statistic=rows))] == [FILE]
 
 
 @pytest.mark.parametrize(

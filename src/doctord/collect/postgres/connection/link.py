@@ -12,7 +12,7 @@ import psycopg
 from psycopg.rows import DictRow
 from psycopg.sql import Composed
 
-from doctord._native import Batch
+from doctord._native import Batch, refusal_in_english
 from doctord.collect.core import link
 from doctord.collect.core.impatient import Silent
 from doctord.collect.core.link import Trouble
@@ -201,7 +201,11 @@ def hint_for(text: str) -> str | None:
 
 
 def brief(error: Exception | str) -> str:
-    """The server's message on one line, without what the driver puts before it, and without values it does not take."""
+    """The server's message on one line, without what the driver puts before it, and without values it does not take.
+
+    What turns everybody away is in English, whatever language the server writes.
+    """
     text = " ".join(str(error).split())
+    text = refusal_in_english(text) or text
     text = text.removeprefix("connection failed: ").removeprefix("connection is bad: ")
     return _VALUE.sub(r"\1(not shown)", text)

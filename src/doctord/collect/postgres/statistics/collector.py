@@ -91,10 +91,12 @@ class StatisticsCollector:
         try:
             with self._cost:
                 batches += self._log.read()  # first: it tells why the server may be away
+                if self._link.connection is None:
+                    self._log.find_unasked(self._link)  # the connection may come late, or never
                 if self._link.open():
                     note_rights(self._link)
                     batches.append(self._link.own_backend())
-                self._find_log()
+                self._log.find(self._link)
                 for part in self._parts:
                     if part.cadence.due(time.monotonic()):
                         batches += self._read(part)
@@ -108,12 +110,6 @@ class StatisticsCollector:
             part.close()
         self._link.close()
         self._log.close()
-
-    def _find_log(self) -> None:
-        try:
-            self._log.find(self._link)
-        except UserError as refusal:
-            self._link.notices.not_measured(self._link.db, "the server's log", str(refusal), refusal.hint)
 
     def _read(self, part: Part) -> list[Batch]:
         try:

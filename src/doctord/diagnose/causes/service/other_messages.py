@@ -68,7 +68,8 @@ def _is_told(case: Case, one: Logged, about: Known | None) -> bool:
     own = [claim for name, claim in case.claims if about is not None and name in about.causes]
     if any(claim.database in (None, one.db) for claim in own):
         return True
-    return any(f"entity = '{one.entity}'" in item.filter for _, claim in case.claims for item in claim.for_)
+    of_it = [claim for _, claim in case.claims if claim.database in (None, one.db)]
+    return any(f"entity = '{one.entity}'" in item.filter for claim in of_it for item in claim.for_)
 
 
 def _is_often(case: Case, one: Logged) -> bool:

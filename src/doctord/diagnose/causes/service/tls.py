@@ -34,21 +34,27 @@ EXPIRED: Final = Reason(
     "clients refuse the server's certificate: it has expired, or their clocks are ahead",
     "A new certificate into ssl_cert_file, then reload; look at the clocks of the clients.",
 )
+UNTRUSTED: Final = Reason(
+    ("alert unknown ca", "alert bad certificate", "alert certificate unknown", "alert unsupported certificate",
+     "alert certificate revoked"),
+    "clients do not trust the server's certificate",
+    "The authority that signed ssl_cert_file into the clients' sslrootcert; the whole chain into ssl_cert_file.",
+)  # fmt: skip
+REFUSING: Final = Reason(
+    ("certificate verify failed",),
+    "the server refuses the clients' certificates: expired, revoked, or of an authority that it does not know",
+    "By the DETAIL of the log: new client certificates; their authority into ssl_ca_file; a list in ssl_crl_file "
+    "that has not run out.",
+)
+# What a certificate that is over makes of handshakes: one of the server's own, which Java's clients call unknown, and
+# one of the authorities of clients.
+OF_SERVERS, OF_AUTHORITIES = (EXPIRED, UNTRUSTED), (REFUSING,)
+AUTHORITIES: Final = "ssl_ca_file"
 # Words of OpenSSL's reasons (openssl/ssl_err.c), from 1.0 to 3.x; the first that is in the message counts.
 REASONS: Final = (
     EXPIRED,
-    Reason(
-        ("alert unknown ca", "alert bad certificate", "alert certificate unknown", "alert unsupported certificate",
-         "alert certificate revoked"),
-        "clients do not trust the server's certificate",
-        "The authority that signed ssl_cert_file into the clients' sslrootcert; the whole chain into ssl_cert_file.",
-    ),
-    Reason(
-        ("certificate verify failed",),
-        "the server refuses the clients' certificates: expired, revoked, or of an authority that it does not know",
-        "By the DETAIL of the log: new client certificates; their authority into ssl_ca_file; a list in ssl_crl_file "
-        "that has not run out.",
-    ),
+    UNTRUSTED,
+    REFUSING,
     Reason(
         ("did not return a certificate",),
         "clients show no certificate, and the server wants one",
@@ -109,23 +115,26 @@ def certificate_expires(case: Case) -> Iterator[Claim]:
 def _certificate(case: Case, db: str, bad: Sequence[Certificate], held: Sequence[Certificate]) -> Claim:
     """The claim on the worst certificate of a server."""
     worst = min(bad, key=lambda one: (not one.is_over, not one.is_early, one.left_s))
-    refused = [one for one in _refused(case, db) if _reason(one) is EXPIRED]
-    unverified = _since(case, db, worst) if worst.is_over and not refused else []
+    of_clients = worst.entity.startswith(AUTHORITIES)
+    reasons = OF_AUTHORITIES if of_clients else OF_SERVERS
+    refused = [one for one in _refused(case, db) if worst.is_over and _reason(one) in reasons]
+    unverified = _since(case, db, worst) if worst.is_over and not refused and not of_clients else []
+    is_felt = bool(refused) or not (unverified or of_clients)  # few clients have certificates, and nobody counts them
     return Claim(
         _title(worst, db),
         impact=NOT_MEASURED if worst.is_over or worst.is_early else NONE_YET,
-        confidence=0.95 if refused or not unverified else 0.8,
-        severity=_severity(worst, is_verified=not unverified),
+        confidence=0.95 if is_felt else 0.8,
+        severity=_severity(worst, is_felt=is_felt),
         for_=[*map(_told, bad), *_messages(case, refused), *_sessions(case, db)],
         against=[*unverified, *(_told(one) for one in held if one not in bad)],
-        explains=["tls_handshakes_refused"] if worst.is_over else [],
+        explains=["tls_handshakes_refused"] if refused else [],
         database=db,
     )
 
 
-def _severity(worst: Certificate, *, is_verified: bool) -> Severity:
+def _severity(worst: Certificate, *, is_felt: bool) -> Severity:
     is_bad = worst.is_over or worst.is_early
-    return "critical" if is_bad and is_verified else "warning"
+    return "critical" if is_bad and is_felt else "warning"
 
 
 def _title(worst: Certificate, db: str) -> Words:

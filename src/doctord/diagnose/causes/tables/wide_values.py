@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.tables.wide_values_written import rewrites
 from doctord.diagnose.common.scans import per_call
 from doctord.diagnose.common.slowed import is_slowed, severity
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
@@ -74,7 +75,8 @@ def wide_values_fetched(case: Case) -> Iterator[Claim]:
         own, put together and mostly decompressed, again for each row and each use in the statement.
     Speaks for it: blocks of the TOAST table against those of the table; the part of the statement's blocks that they
         are; rows that are looked at for each that comes of it.
-    Speaks against it: a statement that returns the values: whoever asked for them wants them.
+    Speaks against it: a statement that returns the values: whoever asked for them wants them. One that writes them anew
+        is wide_values_rewritten.
     Remedy: Keep what is asked of the value in a column of its own (its length, a key of a document), generated or
         written with it, and look at that; an index on the expression; conditions that leave few rows come first, the
         value only for those (a subquery with OFFSET 0 or MATERIALIZED). Do not select * where the value is not shown.
@@ -85,7 +87,7 @@ def wide_values_fetched(case: Case) -> Iterator[Claim]:
     """
     for fetched in _fetched(case):
         statement = _fetching(case, fetched)
-        if statement is None:
+        if statement is None or rewrites(case, fetched.db, fetched.entity, statement):
             continue
         part = fetched.part_of(statement)
         slowed, share = is_slowed(statement, part), statement.share * part

@@ -102,3 +102,38 @@ def test_since_when_scans_are_counted(server: PostgresServer, link: Link) -> Non
     assert figures(read(link), "shop")[name] >= 0
     server.execute("SELECT pg_stat_reset()", "SELECT pg_stat_reset_shared('bgwriter')", dbname="shop")
     assert 0 <= figures(read(link), "shop")[name] < 60
+
+
+OF_TABLE = "pg_stat_user_tables."
+
+
+def pieces(server: PostgresServer, link: Link, statement: str) -> tuple[float, float]:
+    """Pieces of wide values that come and go with a statement that updates `documents`."""
+    names = [f"{OF_TABLE}{name}" for name in ("n_tup_upd", "toast_n_tup_ins", "toast_n_tup_del")]
+    sums = dict.fromkeys(names, 0.0)
+    with closing(Relations()) as relations:
+        relations.read(link)
+        server.execute(statement, dbname="shop")  # a session tells what it did as it ends
+        for _ in range(50):  # up to version 14 to a process that is late
+            for row in rows_of("statistic", relations.read(link)):
+                if row["entity"] == "shop.public.documents" and row["name"] in sums:
+                    sums[row["name"]] += row["value"] * row["interval_s"]
+            if sums[names[0]] > 0:
+                break
+            time.sleep(0.1)
+    assert round(sums[names[0]]) == 10
+    return round(sums[names[1]]), round(sums[names[2]])
+
+
+def test_wide_values_are_written_anew_where_an_update_sets_them(server: PostgresServer, link: Link) -> None:
+    body = "repeat('0123456789', 1000)"
+    server.execute(
+        "CREATE TABLE documents (id int PRIMARY KEY, views int, body text)",
+        "ALTER TABLE documents ALTER body SET STORAGE EXTERNAL",
+        f"INSERT INTO documents SELECT i, 0, {body} FROM generate_series(1, 10) AS i",
+        dbname="shop",
+    )
+    time.sleep(1)
+    assert pieces(server, link, f"UPDATE documents SET views = views + 1, body = {body}") == (60, 60)
+    assert pieces(server, link, "UPDATE documents SET views = views + 1") == (0, 0)
+    assert pieces(server, link, "UPDATE documents SET views = views + 1, body = body") == (0, 0), "the same pieces"

@@ -40,6 +40,9 @@ SELECT /* doctord */ s.relid, s.schemaname || '.' || s.relname AS relation, c.re
        io.toast_blks_hit AS "pg_statio_user_tables.toast_blks_hit",
        io.tidx_blks_read AS "pg_statio_user_tables.tidx_blks_read",
        io.tidx_blks_hit AS "pg_statio_user_tables.tidx_blks_hit",
+       pg_stat_get_tuples_inserted(toast.oid) AS "pg_stat_user_tables.toast_n_tup_ins",
+       pg_stat_get_tuples_deleted(toast.oid) AS "pg_stat_user_tables.toast_n_tup_del",
+       nullif(pg_stat_get_dead_tuples(toast.oid), 0) AS toast_n_dead_tup,
        s.n_live_tup, s.n_dead_tup, s.n_mod_since_analyze, age(c.relfrozenxid) AS relfrozenxid_age,
        nullif(c.reltuples, -1) AS reltuples,
        (SELECT option_value::bool FROM pg_options_to_table(c.reloptions) WHERE option_name = 'autovacuum_enabled')::int
@@ -49,6 +52,7 @@ SELECT /* doctord */ s.relid, s.schemaname || '.' || s.relname AS relation, c.re
        date_part('epoch', clock_timestamp() - greatest(s.last_analyze, s.last_autoanalyze)) AS last_analyze_age_s
 FROM pg_stat_all_tables AS s JOIN pg_class AS c ON c.oid = s.relid
      JOIN pg_statio_all_tables AS io ON io.relid = s.relid
+     CROSS JOIN LATERAL (SELECT nullif(c.reltoastrelid, 0) AS oid) AS toast
 WHERE s.schemaname <> 'information_schema' AND s.schemaname !~ '^pg_toast'
   AND (s.schemaname <> 'pg_catalog' OR s.n_dead_tup >= 1000)
 """
@@ -84,6 +88,7 @@ FROM pg_stat_database AS d, pg_stat_archiver AS a, pg_stat_bgwriter AS b WHERE d
 _GAUGES: Final = {
     "n_live_tup": ("pg_stat_user_tables.n_live_tup", "rows"),
     "n_dead_tup": ("pg_stat_user_tables.n_dead_tup", "rows"),
+    "toast_n_dead_tup": ("pg_stat_user_tables.toast_n_dead_tup", "rows"),
     "n_mod_since_analyze": ("pg_stat_user_tables.n_mod_since_analyze", "rows"),
     "reltuples": ("pg_class.reltuples", "rows"),
     "relfrozenxid_age": ("pg_class.relfrozenxid_age", "transactions"),
