@@ -192,8 +192,8 @@ def _throttled(client: ClientProcess) -> Words:
     if quota is None:
         return ""
     stopped = "" if quota.throttled_s_per_s is None else phrase("stopped for {:.2f s/s}", quota.throttled_s_per_s)
-    unit = f"of {client.unit}" if client.unit and client.unit != quota.group else ""
-    return listed(phrase("control group {} {}", quota.group, unit), stopped)
+    unit = f"of {client.unit}" if client.unit and not client.unit.startswith("/") else ""  # a unit or container
+    return listed(listed(f"control group {quota.group}", unit, by=" "), stopped)
 
 
 def _behind(case: Case, client: ClientProcess) -> list[Blocker]:
