@@ -113,7 +113,7 @@ def _evidence(one: Clock) -> Evidence:
     limit_s = max(LEAST_S, TIMES_ROUND_TRIP * one.round_trip_s)
     return Evidence("statistic", f"name = '{OFFSET}' and db = '{one.db}'", phrase("{:.3f s} apart", abs(one.worst_s)),
                     phrase("{:.3f s}", limit_s),
-                    phrase("the question took {:.1f ms} there and back, in {:count look/looks}", one.round_trip_s * 1e3,
+                    phrase("the question took {:time} there and back, in {:count look/looks}", one.round_trip_s,
                            one.looks), "at_least")  # fmt: skip
 
 
