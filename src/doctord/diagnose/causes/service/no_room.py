@@ -11,6 +11,7 @@ import polars as pl
 
 from doctord.analyse.storage import filesystems
 from doctord.analyse.storage.device_paths import device_paths
+from doctord.analyse.storage.filesystems import SHARED_MEMORY
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.failures import Failed, failed, is_over, of_kind, severity_of
@@ -21,8 +22,6 @@ from doctord.diagnose.phrase import Phrase, phrase
 
 SYMPTOMS = ("rollbacks_many", "errors_logged")
 TRANSACTIONS = "transactions"
-# Where PostgreSQL has what parallel workers share (dynamic_shared_memory_type = posix).
-SHARED_MEMORY = "/dev/shm"  # noqa: S108 - looked for among mounts, nothing is written there
 # Folders of the data directory that may lie elsewhere, as messages name them, and what the server keeps there.
 LIES_IN = {"pg_wal/": "WAL", "pg_tblspc/": "tablespace"}
 QUOTA = "quota"
