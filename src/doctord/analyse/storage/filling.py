@@ -17,7 +17,7 @@ LEAST_LOOKS: Final = 3
 class Filling:
     """A file system of which less is left at each of the last looks: how much, how much goes a second, for how long.
 
-    `left` and `per_s` are bytes, or percent of the inodes. `over_s` is since when that is so, and `looks` how many looks
+    `left` and `per_s` are bytes, or percent of the inodes. `over_s` is since when that is so, `looks` how many looks
     that are.
     """
 

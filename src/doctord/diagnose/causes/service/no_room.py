@@ -223,11 +223,14 @@ def _shared_memory(case: Case, db: str) -> list[Evidence]:
         for row in own.iter_rows(named=True) if row["size_bytes"] is not None and row["used_bytes"] is not None
     ]  # fmt: skip
     hash_bytes = _parallel_hash_bytes(case, db)
-    size = own["size_bytes"].head(1).to_list()
-    signs = [Sign("setting", "name in ('work_mem', 'hash_mem_multiplier', 'max_parallel_workers_per_gather')",
-                  None if hash_bytes is None else hash_bytes / MIB, (size[0] or 0) / MIB if size else 0.0,
-                  "{:.0f MiB} for one parallel hash", "work_mem x hash_mem_multiplier x its processes")]  # fmt: skip
-    return [*found, *weigh(signs)[0]]
+    if hash_bytes is None:
+        return found
+    words, why = "{:.0f MiB} for one parallel hash", "work_mem x hash_mem_multiplier x its processes"
+    settings = "name in ('work_mem', 'hash_mem_multiplier', 'max_parallel_workers_per_gather')"
+    size = next(iter(own["size_bytes"].drop_nulls()), None)
+    if size is None:
+        return [Evidence("setting", settings, phrase(words, hash_bytes / MIB), "", why)]
+    return [*found, *weigh([Sign("setting", settings, hash_bytes / MIB, size / MIB, words, why)])[0]]
 
 
 def _parallel_hash_bytes(case: Case, db: str) -> float | None:
