@@ -51,7 +51,7 @@ def test_names_of_the_host_are_those_of_the_page() -> None:
     measured = rf'"((?:{families})\.(?!\w+_in_bytes)\w+(?:_pct|_per_s|_bytes|_cpus|_queue))"'
     others = r'"(listen\.(?:backlog|accept_delay|pid)|short_lived\.elapsed_s|interrupts_per_s)"'
     plain = in_source("native/src/host", others) | in_source("native/src/host", clients)
-    seldom = r'"((?:vmstat|meminfo|buddyinfo|hugepages|smaps|page_cache|open_files|extents|dasd|numa_maps)\.\w+)"'
+    seldom = r'"((?:vmstat|meminfo|buddyinfo|hugepages|smaps|page_cache|open_files|extents|dasd|numa_maps|clock)\.\w+)"'
     rare = in_source("native/src/host/rarely", seldom)
     assert in_source("native/src/host", measured) | plain | rare == {*documented("kernel"), *documented("cgroup")}
 
@@ -70,11 +70,11 @@ def test_names_in_queries_are_those_of_the_page() -> None:
     gauges = {f"{view.name}.{column}" for view in VIEWS for column in view.gauges}
     known = {name for name in documented("postgresql") if not name.endswith(".*")}
     named = {name for name in asked if name in known or not name.startswith(whole)}
-    elsewhere = ("log.", "logins.", "certificate.", "limits.")
+    elsewhere = ("log.", "logins.", "certificate.", "limits.", "client_process.", "clock.")
     assert named | gauges == {name for name in known if not name.startswith(elsewhere)}
 
 
-@pytest.mark.parametrize("family", ["logins", "certificate", "limits"])
+@pytest.mark.parametrize("family", ["logins", "certificate", "limits", "client_process", "clock"])
 def test_names_of_families_are_those_of_the_page(family: str) -> None:
     known = {name for name in documented("postgresql") if name.startswith(f"{family}.")}
     assert in_source("src/doctord/collect/postgres", rf'"({family}\.\w+)"') == known

@@ -32,7 +32,7 @@ def test_the_rate_of_all_looks_together() -> None:
 
 def test_what_was_given_back_before_does_not_stop_it() -> None:
     (one,) = filling(looks(700, 650, 900, 900, 600, 300, 100))
-    assert (one.looks, one.over_s, one.left_bytes) == (4, 15.0, 100 * MIB)
+    assert (one.looks, one.over_s, one.left) == (4, 15.0, 100 * MIB)
     assert one.per_s == pytest.approx(800 / 15 * MIB)
 
 

@@ -3,6 +3,7 @@
 //! A collector of its own, since a walk through a large folder, or a disk that does not answer, must not delay the figures of each
 //! second. All of it only reads; each part says what it costs to be asked more often.
 
+mod clock;
 mod dasd;
 mod data_files;
 mod descriptors;
@@ -17,7 +18,7 @@ mod places;
 mod servers;
 mod told;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use arrow_schema::ArrowError;
 use pyo3::prelude::*;
@@ -93,6 +94,7 @@ impl RareSampler {
         let interval = Interval::between(self.before.as_ref(), now);
         self.told.at(interval);
         self.memory.sample(&interval, &mut self.told.statistics);
+        self.add_clock();
         if is_due(&mut self.seldom, now, SELDOM_S) {
             self.add_aio();
             self.add_dasds();
@@ -108,6 +110,15 @@ impl RareSampler {
         }
         self.before = Some(*now);
         self.told.finish()
+    }
+
+    /// A recorded tree of files tells nothing of the clock.
+    fn add_clock(&mut self) {
+        if let Some(clock) = clock::read().filter(|_| self.proc == Path::new("/proc")) {
+            let unsynchronised = f64::from(u8::from(clock.is_unsynchronised));
+            self.told.gauge(None, "clock.unsynchronised", "boolean", unsynchronised);
+            self.told.gauge(None, "clock.max_error_s", "s", clock.max_error_s);
+        }
     }
 
     /// Events that the contexts for asynchronous I/O of all processes were made for (io_setup(2)); rings are no part of them.

@@ -6,6 +6,7 @@ The trend is that of `growth.py` (H. Theil, 1950; P. K. Sen, 1968), over as litt
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -27,6 +28,13 @@ GOES_ON, GOES_ON_YOUNG = 0.5, 0.75
 OLD_S: Final = 300.0
 # What one statement has needed all the time that one looked is given back at its end.
 ONE_STATEMENT: Final = 0.6
+# What began in the last minutes of an hour is flat over all of it. Less than two minutes of it would tell of what comes
+# and goes.
+SHORTEST_S: Final = 120.0
+# A session without a row among so many intervals at the end has ended.
+LAST_LOOKS: Final = 5
+# A group that grows by less than this part of what the sessions take is that of another server.
+ITS_OWN: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,7 @@ class Grower:
 
 @dataclass(frozen=True, slots=True)
 class Growing:
-    """The sessions that grow, the fastest first, among so many; `over_s` is for how long they were looked at.
+    """The sessions that grow, the fastest first, among so many; they were looked at since then, for `over_s`.
 
     `net_per_s` is by how much all sessions together grew, those that came and those that ended counted in.
     """
@@ -59,6 +67,7 @@ class Growing:
     sessions: int
     net_per_s: float
     over_s: float
+    since: datetime
 
     @property
     def bytes_per_s(self) -> float:
@@ -92,22 +101,50 @@ class Limit:
         return max(self.room_bytes, 0.0) / self.bytes_per_s
 
 
-def growing(dataset: Dataset) -> Growing | None:
-    """The client sessions whose memory grew all the time that they were looked at; null without any."""
-    rows = dataset.frame("process").filter((pl.col("command") == CLIENT_BACKEND) & pl.col("anon_bytes").is_not_null())
+def growing(dataset: Dataset) -> Iterator[Growing]:
+    """The client sessions whose memory grew all the time, those that have ended left out: looked at ever more closely.
+
+    First of all the time that they were looked at, then of its last half, and so on down to some minutes.
+    """
+    every = dataset.frame("process")
+    rows = every.filter((pl.col("command") == CLIENT_BACKEND) & pl.col("anon_bytes").is_not_null())
     rows = rows.filter(~pl.col("pid").is_in(_own(dataset))).sort("ts", maintain_order=True)
-    if rows.is_empty():
-        return None
+    end = _last(every["ts"])
+    if rows.is_empty() or end is None:
+        return
+    over_s = (end - rows["ts"][0]).total_seconds()
+    while not rows.is_empty():
+        if (found := _growing(rows, _who(dataset, rows["ts"][0]), end)) is not None:
+            yield found
+        over_s /= 2
+        if over_s < SHORTEST_S:
+            return
+        rows = rows.filter(pl.col("ts") >= end - timedelta(seconds=over_s))
+
+
+def _growing(
+    rows: pl.DataFrame, who: dict[int, tuple[str | None, str | None, str | None, float]], end: datetime
+) -> Growing | None:
     over_s = _seconds(rows["ts"])
-    who = _who(dataset)
     parts = rows.partition_by("pid", "started", maintain_order=True)
-    found = [grower for part in parts if (grower := _grower(part, who, over_s))]
+    living = [part for part in parts if _lives(part, end)]
+    found = [grower for part in living if (grower := _grower(part, who, over_s))]
     if not found:
         return None
     sums = rows.group_by("ts", maintain_order=True).agg(pl.col("anon_bytes").sum())
     net = _slope(sums["ts"], sums["anon_bytes"])[0]
     found.sort(key=lambda one: -one.bytes_per_s)
-    return Growing(tuple(found), len(parts), net, over_s)
+    return Growing(tuple(found), len(living), net, over_s, rows["ts"][0])
+
+
+def _lives(rows: pl.DataFrame, end: datetime) -> bool:
+    seconds = float(rows["interval_s"].fill_null(0.0).to_numpy().max())
+    return float((end - rows["ts"][-1]).total_seconds()) <= LAST_LOOKS * seconds
+
+
+def _last(times: pl.Series) -> datetime | None:
+    last = times.max()
+    return last if isinstance(last, datetime) else None
 
 
 def limits(dataset: Dataset, grown: Growing) -> list[Limit]:
@@ -159,15 +196,15 @@ def _mean_slope(rows: pl.DataFrame, since: float, until: float) -> float:
     return float(rows["anon_bytes"][other] - rows["anon_bytes"][one]) / seconds if seconds else 0.0
 
 
-def _who(dataset: Dataset) -> dict[int, tuple[str | None, str | None, str | None, float]]:
-    """By process: user, program and server of its session, and how long its longest statement ran."""
+def _who(dataset: Dataset, since: datetime) -> dict[int, tuple[str | None, str | None, str | None, float]]:
+    """By process: user, program and server of its session, and how long its longest statement since then ran."""
     known = (
         dataset.frame("session")
         .filter((pl.col("kind") == "client") & pl.col("pid").is_not_null())
         .group_by("pid", maintain_order=True)
         .agg(
             pl.col("user", "program", "db").last(),
-            pl.col("statement_s").filter(pl.col("state") == "active").max().fill_null(0.0),
+            pl.col("statement_s").filter((pl.col("state") == "active") & (pl.col("ts") >= since)).max().fill_null(0.0),
         )
     )
     return {pid: (user, program, db, seconds) for pid, user, program, db, seconds in known.iter_rows()}
@@ -177,14 +214,17 @@ def _of_group(dataset: Dataset, group: MemoryGroup, grown: Growing) -> Limit | N
     """A group with a limit whose own memory grows: page cache of files is no part of what it cannot give back."""
     if not group.limit_bytes or group.usage_bytes is None:
         return None
-    told = dataset.frame("statistic").filter((pl.col("component") == "cgroup") & (pl.col("entity") == group.path))
+    is_its = (pl.col("component") == "cgroup") & (pl.col("entity") == group.path) & (pl.col("ts") >= grown.since)
+    told = dataset.frame("statistic").filter(is_its)
     by_name = {name: _series(told, f"memory.{name}") for name in ("anon_bytes", "usage_bytes", "file_bytes")}
     if any(rows.is_empty() for rows in by_name.values()):
         return None
     slope, low = _slope(by_name["anon_bytes"]["ts"], by_name["anon_bytes"]["value"])
     per_s = min(slope, grown.bytes_per_s)
     held = by_name["usage_bytes"]["value"][-1] - by_name["file_bytes"]["value"][-1]
-    return Limit(group.path, group.limit_bytes, group.limit_bytes - held, per_s) if min(low, per_s) > 0 else None
+    if min(low, per_s) <= 0 or slope < ITS_OWN * grown.bytes_per_s:
+        return None
+    return Limit(group.path, group.limit_bytes, group.limit_bytes - held, per_s)
 
 
 def _of_host(dataset: Dataset, grown: Growing) -> Iterator[Limit]:

@@ -7,6 +7,8 @@ import polars as pl
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import own_figures
 
+# Where PostgreSQL has what parallel workers share (dynamic_shared_memory_type = posix).
+SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108 - looked for among mounts, nothing is written there
 AVAILABLE_BYTES: Final = pl.coalesce("available_bytes", pl.col("size_bytes") - pl.col("used_bytes"))
 
 

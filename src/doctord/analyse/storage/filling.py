@@ -15,14 +15,15 @@ LEAST_LOOKS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """A file system of which less is left at each of the last looks: how much, bytes that go a second, for how long.
+    """A file system of which less is left at each of the last looks: how much, how much goes a second, for how long.
 
-    `over_s` is since when that is so, and `looks` how many looks that are.
+    `left` and `per_s` are bytes, or percent of the inodes. `over_s` is since when that is so, `looks` how many looks
+    that are.
     """
 
     mount: str | None
     device: str | None
-    left_bytes: float
+    left: float
     per_s: float
     over_s: float
     looks: int
@@ -30,7 +31,7 @@ class Filling:
     @property
     def seconds(self) -> float:
         """Until it is full, at that rate."""
-        return self.left_bytes / self.per_s
+        return self.left / self.per_s
 
 
 def filling(dataset: Dataset) -> list[Filling]:
@@ -42,7 +43,7 @@ def filling(dataset: Dataset) -> list[Filling]:
 
 
 def losing_inodes(dataset: Dataset) -> list[Filling]:
-    """The same of inodes, of which `left_bytes` and `per_s` are percent of all that the file system has."""
+    """The same of inodes: `left` and `per_s` are percent of all that the file system has."""
     return _filling(dataset, 100 - pl.col("inodes_used_pct"))
 
 

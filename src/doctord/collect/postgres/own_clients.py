@@ -6,7 +6,6 @@ tells of a Unix socket its peer (sock_diag(7), UDIAG_SHOW_PEER). It is asked onl
 while they wait in an extension, not more than once in two seconds, and only where /proc/PID/fd may be read.
 """
 
-import os
 import socket
 import struct
 import time
@@ -16,13 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from doctord._native import Batch
+from doctord.collect.core.socket_owners import sockets
 from doctord.collect.postgres.statistics.figures import Figures
-from doctord.regex import regex
 
 NAME: Final = "pg_stat_activity.own_client"
 _EVERY_S: Final = 2.0
 _AT_MOST: Final = 8
-_SOCKET: Final = regex(r"socket:\[(\d+)\]")
 # linux/netlink.h, linux/sock_diag.h, linux/unix_diag.h
 _NETLINK_SOCK_DIAG, _BY_FAMILY, _DUMP, _DONE, _ERROR = 4, 20, 0x301, 3, 2
 _ALL_STATES, _SHOW_PEER, _PEER = 0xFFFFFFFF, 4, 2
@@ -66,15 +64,10 @@ class OwnClients:
 
     def _sockets(self, pid: int) -> set[int] | None:
         """Inodes of a process's sockets; null where they may not be seen."""
-        found = set[int]()
         try:
-            for entry in os.scandir(self._proc / str(pid) / "fd"):
-                with suppress(OSError):
-                    if match := _SOCKET.fullmatch(str(Path(entry.path).readlink())):
-                        found.add(int(match[1]))
+            return set(sockets(self._proc / str(pid)))
         except OSError:
             return None
-        return found
 
     def _has_tcp(self, own: set[int], peers: Mapping[int, int]) -> bool:
         """Whether it has sockets of another kind: by these it may reach a session here all the same."""

@@ -4,8 +4,9 @@ Cost is what this file is about. `pg_stat_get_activity` is asked rather than the
 cached here; the text of a client's query is never fetched; `pg_blocking_pids`, which takes the lock manager's locks, is
 asked for sessions that wait for a lock only, not more than twice a second each. Of those at work that wait for nothing
 the kernel is asked whether they sleep (`kernel_waits`), and once a second who is not logged in yet
-(`logins_under_way`); waits for an object are told apart (`notify_queue`). What an autovacuum worker is at, the server
-itself says in place of a query (`autovacuum: VACUUM public.t`): that is its `program`.
+(`logins_under_way`); clients on this host are looked at as processes (`client_processes`); waits for an object are told
+apart (`notify_queue`). What an autovacuum worker is at, the server itself says in place of a query
+(`autovacuum: VACUUM public.t`): that is its `program`.
 """
 
 import math
@@ -16,6 +17,7 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
+from doctord.collect.postgres.client_processes import ClientProcesses
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.kernel_waits import KernelWaits
 from doctord.collect.postgres.logins_under_way import LoginsUnderWay
@@ -79,6 +81,7 @@ class SessionCollector:
         self._logins = LoginsUnderWay()
         self._notifying = notifying or NotifyQueue()
         self._own_clients = OwnClients()
+        self._client_processes = ClientProcesses()
         self._cost = Cost(self.name)
 
     def sample(self) -> list[Batch]:
@@ -90,9 +93,11 @@ class SessionCollector:
                     self._sampled_at = None
                     self._kernel.begin(self._link)
                     self._logins.begin(self._link)
+                    self._client_processes.begin()
                     batches.append(self._link.own_backend())
                 batches += self._sessions()
                 batches += self._logins.look(self._link.db)
+                batches += self._client_processes.look(self._link)
         except Away:
             self._sampled_at = None
             self._waits = _Waits()
@@ -113,6 +118,7 @@ class SessionCollector:
         self._know_names(active, now)
         self._ask_blockers([row["pid"] for row in active if row["wait_event_type"] == "Lock"], now)
         active = self._who_notifies(active)
+        self._client_processes.add(active, interval)
         in_kernel = self._kernel.find(self._link, active)
         ts = now_us()  # one for all: who blocks whom is found among rows of one moment
         sample = [self._row(session, ts, interval, in_kernel.get(session["pid"])) for session in active]

@@ -14,12 +14,19 @@ SWAPPED_SHARE: Final = 0.05
 # Of the host's memory: what a process has to take more of to be named.
 GREW_SHARE: Final = 0.02
 MOST_TOLD: Final = 2
+# A process without a row among so many intervals at the end has ended: what it had in swap is given back.
+LAST_LOOKS: Final = 5
 
 
 def swapped(dataset: Dataset) -> list[Evidence]:
     """How much of the memory of the database's own processes is in swap, as of the last reading of each."""
-    last = _of_each(dataset, pl.col("anon_bytes", "swap_bytes").drop_nulls().last())
-    last = last.filter(pl.col("command").str.contains(DATABASE_COMMAND)).drop_nulls("swap_bytes")
+    ends = dataset.frame("process")["ts"]
+    if ends.is_empty():
+        return []
+    last_s = LAST_LOOKS * pl.col("interval_s").fill_null(0.0).max()
+    lives = (ends.max() - pl.col("ts").max()).dt.total_microseconds() / 1e6 <= last_s
+    last = _of_each(dataset, pl.col("anon_bytes", "swap_bytes").drop_nulls().last(), lives.alias("lives"))
+    last = last.filter("lives").filter(pl.col("command").str.contains(DATABASE_COMMAND)).drop_nulls("swap_bytes")
     there, away = float(last["anon_bytes"].sum()), float(last["swap_bytes"].sum())
     if not away or away < SWAPPED_SHARE * (there + away):
         return []
@@ -32,12 +39,16 @@ def swapped(dataset: Dataset) -> list[Evidence]:
 
 
 def grown(dataset: Dataset) -> list[Evidence]:
-    """The processes that are not the database's and take notably more memory than when one began to look."""
+    """The processes that are not the database's and take notably more memory than when one began to look.
+
+    One that began later took all that it has.
+    """
     total = dataset.frame("memory")["total_bytes"].drop_nulls()
     if total.is_empty():
         return []
-    rss = pl.col("rss_bytes").drop_nulls()
-    both = _of_each(dataset, (rss.last() - rss.first()).alias("more"), rss.last())
+    rss, begun = pl.col("rss_bytes").drop_nulls(), dataset.frame("process")["ts"].min()
+    before = pl.when(pl.col("started").first() > begun).then(0).otherwise(rss.first())
+    both = _of_each(dataset, (rss.last() - before).alias("more"), rss.last())
     is_other = ~pl.col("command").str.contains(DATABASE_COMMAND)
     most = both.filter(is_other & (pl.col("more") >= GREW_SHARE * total[-1]))
     most = most.sort("more", "pid", descending=[True, False], maintain_order=True).head(MOST_TOLD)

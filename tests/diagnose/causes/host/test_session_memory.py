@@ -32,15 +32,17 @@ def found(
     group: Mapping[str, float] | None = GROUP,
     backends: int = 8,
     growing: int = 8,
+    seconds: int = 20,
     **changes: Any,
 ) -> list[Finding]:
-    """What is said of twenty seconds in which the first few sessions have as much memory as `size` says."""
-    return list(diagnose(grown(size, group=group, backends=backends, growing=growing, **changes)).findings)
+    """What is said of some seconds in which the first few sessions have as much memory as `size` says."""
+    dataset = grown(size, group=group, backends=backends, growing=growing, seconds=seconds, **changes)
+    return list(diagnose(dataset).findings)
 
 
 def grown(size: Callable[[float], float], *, group: Mapping[str, float] | None, backends: int, growing: int,
-          **changes: Any) -> Dataset:  # fmt: skip
-    whole = host(backends=backends, **{"sessions": WORKS, **changes})
+          seconds: int = 20, **changes: Any) -> Dataset:  # fmt: skip
+    whole = host(backends=backends, seconds=seconds, **{"sessions": WORKS, **changes})
     tables = {name: table.to_pylist() for name, table in whole.tables.items() if table.num_rows}
     for row in tables["process"]:
         second = (row["ts"] - START).total_seconds()
@@ -48,7 +50,7 @@ def grown(size: Callable[[float], float], *, group: Mapping[str, float] | None, 
             row["anon_bytes"] = round(size(2 * (second // 2)))  # told at every second sample
         elif row["pid"] < 2000:
             row["anon_bytes"] = round(10 * MIB)
-    for second in range(1, 21) if group else ():
+    for second in range(1, seconds + 1) if group else ():
         anon = growing * size(second)
         told = {
             "limit_bytes": group["limit_bytes"], "anon_bytes": anon, "file_bytes": group["file_bytes"],
@@ -140,6 +142,42 @@ def test_statements_that_are_prepared_and_not_freed_are_told() -> None:
     ]
     (finding,) = found(leaks, statements=statements)
     assert "40 statements prepared a second: and 1 a second freed" in words(finding)
+
+
+def test_what_grows_in_the_last_minutes_of_half_an_hour_is_found() -> None:
+    (finding,) = found(lambda s: leaks(max(s - 1500, 0.0)), seconds=1800, group=GROUP | {"limit_bytes": 4 * GIB})
+    assert finding.cause == "sessions_grow"
+    assert "8 sessions of ledger take 5.3 MiB/s more" in said(finding.title)
+
+
+def test_sessions_that_have_ended_are_not_to_be_ended() -> None:
+    """Memory goes on growing, in somebody else: those that grew at first are gone."""
+    dataset = grown(leaks, group=GROUP, backends=8, growing=8, seconds=60)
+    tables = {name: dataset.frame(name).to_dicts() for name in dataset.tables}
+    tables["process"] = [
+        row
+        for row in tables["process"]
+        if row["ts"] <= START + timedelta(seconds=30) or row["pid"] not in range(1000, 1008)
+    ]
+    assert [one.cause for one in diagnose(Dataset.from_rows(**tables)).findings] == []
+
+
+def test_the_group_of_another_server_is_not_what_ends_it() -> None:
+    """Its memory grows too, a fiftieth as fast as these sessions."""
+    dataset = grown(leaks, group=None, backends=8, growing=8)
+    tables = {name: dataset.frame(name).to_dicts() for name in dataset.tables}
+    tables["statistic"] = []
+    for second in range(1, 21):
+        anon = 300 * MIB + second * 0.1 * MIB
+        told = {"limit_bytes": 400 * MIB, "anon_bytes": anon, "file_bytes": 0.0, "usage_bytes": anon}
+        tables["statistic"] += [
+            {"ts": START + timedelta(seconds=second), "host": "host", "component": "cgroup", "entity": "/other",
+             "name": f"memory.{name}", "value": value, "unit": "bytes", "kind": "gauge"}
+            for name, value in told.items()
+        ]  # fmt: skip
+    assert [
+        said(one.title) for one in diagnose(Dataset.from_rows(**tables)).findings if "/other" in said(one.title)
+    ] == []
 
 
 def test_without_a_reading_nothing_is_said() -> None:

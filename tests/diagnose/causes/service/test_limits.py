@@ -1,11 +1,13 @@
 """Limits of the system: descriptors and processes."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 import pytest
 
 from diagnose.causes.service.test_failing import failing, figure, found
 from diagnose.hosts import DB, host
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -51,6 +53,24 @@ def test_tasks_of_the_group_near_their_limit(used: float, severity: str | None) 
         assert said(finding.title) == (
             f"{DB} may soon start no process: {used:.0f} of 100 tasks of its control group are there"
         )
+
+
+def test_tasks_that_were_near_their_limit_are_told_as_they_were() -> None:
+    """A job came and went: by the last look there is room again."""
+    late = figure("limits.tasks_used", 20.0, None) | {"unit": "tasks", "kind": "gauge"}
+    (finding,) = diagnose(host(postgres=tasks(95.0), extra={"statistic": [late]})).findings
+    assert "95 of 100 tasks of its control group" in said(finding.title)
+
+
+def test_forks_that_failed_hours_ago_wake_nobody() -> None:
+    rows = [figure("log.forks_failed", 2.0, "Resource temporarily unavailable")]
+    begun = diagnose(host(postgres=tasks(20.0), extra={"statistic": rows})).findings[0]
+    whole = host(postgres=tasks(20.0), extra={"statistic": rows})
+    tables = {name: whole.frame(name).to_dicts() for name in whole.tables}
+    tables["cpu"] += [row | {"ts": row["ts"] + timedelta(hours=3)} for row in tables["cpu"]]
+    (over,) = [one for one in diagnose(Dataset.from_rows(**tables)).findings if one.cause == "processes_used_up"]
+    assert (begun.severity, over.severity) == ("critical", "warning")
+    assert "it is over" in [said(item.why) for item in over.against]
 
 
 @pytest.mark.parametrize(("used", "confidence"), [(100.0, 0.95), (20.0, 0.7)])

@@ -92,6 +92,13 @@ def test_shared_memory_is_no_disk() -> None:
     assert "disk_full" not in told
 
 
+def test_shared_memory_of_unknown_size_is_held_against_nothing() -> None:
+    settings = {"work_mem": "65536", "hash_mem_multiplier": "2", "max_parallel_workers_per_gather": "2"}
+    finding = without_room(SHARED, settings=settings)["shared_memory_full"]
+    (told,) = [item for item in finding.for_ if "parallel hash" in said(item.figure)]
+    assert (said(told.figure), said(told.threshold)) == ("384 MiB for one parallel hash", "")
+
+
 @pytest.mark.parametrize(("kind", "place"), [("sysv", "kernel.shmall"), ("mmap", "pg_dynshmem")])
 def test_segments_may_lie_elsewhere(kind: str, place: str) -> None:
     finding = without_room(SHARED, settings={"dynamic_shared_memory_type": kind})["shared_memory_full"]

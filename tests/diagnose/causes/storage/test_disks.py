@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from diagnose.hosts import GIB, START, UNEXPLAINED, host
+from doctord.analyse.storage.filesystems import SHARED_MEMORY
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -319,3 +320,15 @@ def test_a_file_system_without_inodes_is_said_to_have_none() -> None:
     assert said(few.title) == "/ has hardly any inodes left: 97 % used, 190 GiB free"
     full = found(host(filesystems=[{"inodes_used_pct": 100.0, "used_bytes": 250 * GIB}]))["filesystem_full"]
     assert said(full.title) == "/ is full: 0 B left"
+
+
+@pytest.mark.parametrize(("left", "severity"), [(2 << 20, "note"), (0, "critical")])
+def test_what_parallel_workers_share_may_be_nearly_full_for_a_moment(left: int, severity: str) -> None:
+    """A container's 64 MiB, of which one parallel hash takes most; that it fails is told by its own cause."""
+    shared = {"mount": SHARED_MEMORY, "device": "shm", "size_bytes": 64 << 20, "used_bytes": (64 << 20) - left}
+    served = lies_on(SHARED_MEMORY, holds="shared memory of parallel workers")
+    served["setting"] = [
+        row | {"name": row["name"].replace(f"{SHARED_MEMORY}/pg.", f"{SHARED_MEMORY}.")} for row in served["setting"]
+    ]
+    finding = found(host(filesystems=[{}, shared], extra=served))["filesystem_full"]
+    assert finding.severity == severity

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from diagnose.hosts import DB, GIB, HOST, START, host
+from doctord.analyse.storage.filesystems import SHARED_MEMORY
 from doctord.dataset.dataset import Dataset
-from doctord.diagnose.causes.storage.filling import SHARED_MEMORY
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said

@@ -12,6 +12,7 @@ from doctord.collect.postgres.notify_queue import NotifyQueue
 from doctord.collect.postgres.server_log import ServerLog
 from doctord.collect.postgres.statistics.archiver import Archiver
 from doctord.collect.postgres.statistics.certificates import Certificates
+from doctord.collect.postgres.statistics.clock import Clock
 from doctord.collect.postgres.statistics.folders import Folders
 from doctord.collect.postgres.statistics.freezing import Freezing
 from doctord.collect.postgres.statistics.horizon import Horizon
@@ -72,6 +73,7 @@ class StatisticsCollector:
             Freezing(),
             LockTable(),
             Limits(),
+            Clock(),
             Replication(),
             Subscriptions(),
             Archiver(),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from doctord._native import Batch
+from doctord.collect.core.control_groups import CGROUPS, PROC, folders, text
 from doctord.collect.core.rates import EARLY, Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.figures import Figures
@@ -33,7 +34,7 @@ class Limits:
 
     name = "limits of the server's processes"
 
-    def __init__(self, proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/cgroup")) -> None:
+    def __init__(self, proc: Path = PROC, cgroups: Path = CGROUPS) -> None:
         """Due soon after the start, then every half minute; the folders may be recorded trees."""
         self.cadence = Cadence(30.0, EARLY)
         self._proc, self._cgroups = proc, cgroups
@@ -50,8 +51,6 @@ class Limits:
             figures.gauge("limits.open_files_used", self._most_open(pid), "files")
         except PermissionError as error:
             link.notices.not_measured(link.db, _SUBJECT, error.strerror or str(error), _HINT)
-        except OSError:
-            pass  # it has just ended
         return figures.batches()
 
     def close(self) -> None:
@@ -59,10 +58,10 @@ class Limits:
 
     def of(self, pid: int) -> Iterator[tuple[str, float, str]]:
         """Name, value and unit of what is told of a server by the number of its first process."""
-        for found in _LIMIT.finditer(_text(self._proc / str(pid) / "limits")):
+        for found in _LIMIT.finditer(text(self._proc / str(pid) / "limits")):
             name = _NAMES[found["name"]]
             yield name, float(found["soft"]), name.rpartition(".")[2].removeprefix("open_")
-        used, _, rest = _text(self._proc / "sys/fs/file-nr").partition("\t")
+        used, _, rest = text(self._proc / "sys/fs/file-nr").partition("\t")
         if used.isdigit():
             yield "limits.host_files_used", float(used), "files"
             yield "limits.host_files", float(rest.split()[-1]), "files"
@@ -71,24 +70,17 @@ class Limits:
             yield "limits.tasks", limit, "tasks"
             yield "limits.tasks_used", current, "tasks"
 
-    def _most_open(self, pid: int) -> float:
-        """The most descriptors that one of the server's processes holds."""
-        children = _text(self._proc / f"{pid}/task/{pid}/children").split()
-        return float(max(_open(self._proc / str(one) / "fd") for one in [str(pid), *children[-_LOOKED_AT:]]))
+    def _most_open(self, pid: int) -> int | None:
+        """The most descriptors that one of the server's processes holds; null where all have ended."""
+        children = text(self._proc / f"{pid}/task/{pid}/children").split()
+        return max(_open(self._proc / str(one) / "fd") for one in [str(pid), *children[-_LOOKED_AT:]]) or None
 
     def _groups(self, pid: int) -> Iterator[tuple[float, float]]:
         """Limit and use of the control groups that count its tasks: its own, and those above it."""
-        for line in _text(self._proc / str(pid) / "cgroup").splitlines():
-            _, controllers, path = line.split(":", 2)
-            if controllers and "pids" not in controllers.split(","):
-                continue
-            root = self._cgroups / "pids" if controllers else self._cgroups
-            folder = root / path.lstrip("/")
-            while folder.is_relative_to(root):
-                limit, current = _text(folder / "pids.max").strip(), _text(folder / "pids.current").strip()
-                if limit.isdigit() and current.isdigit():
-                    yield float(limit), float(current)
-                folder = folder.parent
+        for _, folder in folders(pid, "pids", self._proc, self._cgroups):
+            limit, current = text(folder / "pids.max").strip(), text(folder / "pids.current").strip()
+            if limit.isdigit() and current.isdigit():
+                yield float(limit), float(current)
 
 
 def _open(folder: Path) -> int:
@@ -97,11 +89,3 @@ def _open(folder: Path) -> int:
         return sum(1 for _ in folder.iterdir())
     except (FileNotFoundError, ProcessLookupError):
         return 0
-
-
-def _text(path: Path) -> str:
-    """A file's text; empty where it is not there, or may not be read."""
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""

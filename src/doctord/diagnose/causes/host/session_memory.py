@@ -55,12 +55,15 @@ def sessions_grow(case: Case) -> Iterator[Claim]:
         pg_prepared_statements; proc(5), RssAnon; Kernel documentation, "Memory Resource Controller", "Control Group
         v2", memory.max; H. Theil, 1950, and P. K. Sen, 1968 (the trend).
     """
-    grown = growing(case.dataset)
-    nearest = next(iter(limits(case.dataset, grown)), None) if grown else None
-    if grown is None or nearest is None or nearest.seconds > _horizon_s(grown):
-        return
+    met = [(grown, limit) for grown in growing(case.dataset) for limit in limits(case.dataset, grown)[:1]]
+    soon = [(grown, limit) for grown, limit in met if limit.seconds <= _horizon_s(grown)]
+    if soon:
+        yield _claim(case, *min(soon, key=lambda one: one[1].seconds))
+
+
+def _claim(case: Case, grown: Growing, nearest: Limit) -> Claim:
     for_, against = weigh(_signs(grown, nearest))
-    yield Claim(
+    return Claim(
         phrase("Memory of {} ends in {:duration}: {} {:bytes/s} more",
                f"control group {nearest.path}" if nearest.path else "the host", nearest.seconds, _who(grown),
                nearest.bytes_per_s),

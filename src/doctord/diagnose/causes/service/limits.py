@@ -1,11 +1,14 @@
 """Limits of the system that a server's processes meet: descriptors, and processes."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Final
+
+import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common.failures import Failed, is_over, of_kind, severity_of
+from doctord.diagnose.common.failures import OVER_S, Failed, is_over, of_kind, severity_of
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, measured
 from doctord.diagnose.phrase import phrase
@@ -75,14 +78,15 @@ def processes_used_up(case: Case) -> Iterator[Claim]:
         for_, against = weigh(_tasks(case, db))
         if not failed and not for_:
             continue
+        over = _over(case, db)
         times = round(sum(one.mean * (one.seconds or case.seconds) for one in failed))
         yield Claim(
             phrase("{} could not start a process: {:count time/times}", db, times)
             if failed
             else phrase("{} may soon start no process: {:.0f} of {:.0f} tasks of its control group are there", db,
-                        _figure(case, "limits.tasks_used", db), _figure(case, "limits.tasks", db)),
+                        _largest(case, "limits.tasks_used", db), _figure(case, "limits.tasks", db)),
             impact=NOT_MEASURED if failed else NONE_YET,
-            severity="critical" if failed else "warning",
+            severity="critical" if failed and not over else "warning",
             confidence=0.7 if against else 0.95,
             for_=[
                 *(Evidence("statistic", f"name = '{FORKS}' and db = '{db}'",
@@ -90,9 +94,22 @@ def processes_used_up(case: Case) -> Iterator[Claim]:
                 *for_,
                 *_user_limit(case, db),
             ],
-            against=against,
+            against=[*over, *against],
             database=db,
         )  # fmt: skip
+
+
+def _over(case: Case, db: str) -> list[Evidence]:
+    """That no fork has failed for long."""
+    rows = case.dataset.frame("statistic").filter(
+        (pl.col("name") == FORKS) & (pl.col("db") == db) & (pl.col("value") > 0)
+    )
+    last, until = rows["ts"].max(), case.dataset.until
+    quiet_s = (until - last).total_seconds() if until and isinstance(last, datetime) else 0.0
+    if quiet_s < OVER_S:
+        return []
+    return [Evidence("statistic", f"name = '{FORKS}' and db = '{db}'", phrase("none for {:duration}", quiet_s),
+                     phrase("{:duration}", OVER_S), "it is over")]  # fmt: skip
 
 
 def _figure(case: Case, name: str, db: str) -> float | None:

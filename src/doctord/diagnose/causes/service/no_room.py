@@ -11,6 +11,7 @@ import polars as pl
 
 from doctord.analyse.storage import filesystems
 from doctord.analyse.storage.device_paths import device_paths
+from doctord.analyse.storage.filesystems import SHARED_MEMORY
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.failures import Failed, failed, is_over, of_kind, severity_of
@@ -21,8 +22,6 @@ from doctord.diagnose.phrase import Phrase, phrase
 
 SYMPTOMS = ("rollbacks_many", "errors_logged")
 TRANSACTIONS = "transactions"
-# Where PostgreSQL has what parallel workers share (dynamic_shared_memory_type = posix).
-SHARED_MEMORY = "/dev/shm"  # noqa: S108 - looked for among mounts, nothing is written there
 # Folders of the data directory that may lie elsewhere, as messages name them, and what the server keeps there.
 LIES_IN = {"pg_wal/": "WAL", "pg_tblspc/": "tablespace"}
 QUOTA = "quota"
@@ -224,11 +223,14 @@ def _shared_memory(case: Case, db: str) -> list[Evidence]:
         for row in own.iter_rows(named=True) if row["size_bytes"] is not None and row["used_bytes"] is not None
     ]  # fmt: skip
     hash_bytes = _parallel_hash_bytes(case, db)
-    size = own["size_bytes"].head(1).to_list()
-    signs = [Sign("setting", "name in ('work_mem', 'hash_mem_multiplier', 'max_parallel_workers_per_gather')",
-                  None if hash_bytes is None else hash_bytes / MIB, (size[0] or 0) / MIB if size else 0.0,
-                  "{:.0f MiB} for one parallel hash", "work_mem x hash_mem_multiplier x its processes")]  # fmt: skip
-    return [*found, *weigh(signs)[0]]
+    if hash_bytes is None:
+        return found
+    words, why = "{:.0f MiB} for one parallel hash", "work_mem x hash_mem_multiplier x its processes"
+    settings = "name in ('work_mem', 'hash_mem_multiplier', 'max_parallel_workers_per_gather')"
+    size = next(iter(own["size_bytes"].drop_nulls()), None)
+    if size is None:
+        return [Evidence("setting", settings, phrase(words, hash_bytes / MIB), "", why)]
+    return [*found, *weigh([Sign("setting", settings, hash_bytes / MIB, size / MIB, words, why)])[0]]
 
 
 def _parallel_hash_bytes(case: Case, db: str) -> float | None:

@@ -16,9 +16,9 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.storage.filling import soon_full, soon_without_inodes
 from doctord.diagnose.causes.storage.latencies import slow_histograms
 from doctord.diagnose.causes.storage.way_to_disk import path_to
-from doctord.diagnose.common.inodes import inode_steps, is_without_inodes
+from doctord.diagnose.common.inodes import FULL_SHARE, inode_steps, is_without_inodes
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, at_most
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, Severity, at_most
 from doctord.diagnose.phrase import Phrase, phrase
 
 # What a disk drive takes for a random request at low load; flash and cached devices stay below a millisecond.
@@ -44,7 +44,6 @@ MOST_MOVERS = 2
 MOVED = pl.col("read_bytes").fill_null(0.0) + pl.col("write_bytes").fill_null(0.0)
 # Throttling lets requests through in slices of 100 ms, so that a group held at its limit is measured a little below it.
 NEAR_LIMIT = 0.85
-FULL_SHARE = 0.95
 ROOM_BYTES = 20 * 2**30
 SMALLEST_BYTES = 2**30
 # A file of PostgreSQL's log, by default: a server that cannot make the next one stops.
@@ -315,7 +314,9 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
             ]
         )  # fmt: skip
         there = [way for way in ways if way.mount == row["mount"] and way.holds]
-        is_full = _is_full(row, is_served=bool(there))
+        is_shared = any(way.folder == filesystems.SHARED_MEMORY for way in there)
+        is_full = _is_full(row, is_served=bool(there) and not is_shared)
+        nearly: Severity = "note" if is_shared else "warning"  # what parallel workers share goes with their query
         name, lacks_inodes = row["mount"] or row["device"], is_without_inodes(row)
         yield Claim(
             phrase("{} has {} inodes left: {:share} used, {:bytes} free", name, "no" if is_full else "hardly any",
@@ -323,7 +324,7 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
             if lacks_inodes
             else phrase("{} is {}: {:bytes} left", name, "full" if is_full else "nearly full", row["left_bytes"]),
             impact=NOT_MEASURED if is_full else NONE_YET,
-            severity="critical" if is_full else "warning",
+            severity="critical" if is_full else nearly,
             confidence=0.95 if not against else 0.8,
             for_=[*for_, *(_lies_there(way) for way in there[:MOST_HELD])],
             against=[] if lacks_inodes else against,

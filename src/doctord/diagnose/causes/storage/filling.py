@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from doctord.analyse.storage.device_paths import DevicePath, device_paths
+from doctord.analyse.storage.filesystems import SHARED_MEMORY
 from doctord.analyse.storage.filling import Filling, filling, losing_inodes
 from doctord.diagnose.case import Case
 from doctord.diagnose.common.inodes import inode_steps
@@ -15,7 +16,6 @@ TIMES_SEEN, LONGEST_S = 10.0, 86_400.0
 # As of a log that is kept (`wal_kept`): nobody who is not there already comes in time for a server's files.
 AT_ONCE_S = 3600.0
 MIB = 2**20
-SHARED_MEMORY = "/dev/shm"  # noqa: S108 - looked for among mounts, nothing is written there
 
 
 def soon_full(case: Case, among: Collection[tuple[str | None, str | None]]) -> Iterator[Claim]:
@@ -29,8 +29,8 @@ def soon_full(case: Case, among: Collection[tuple[str | None, str | None]]) -> I
         per_s = one.per_s - _of_log(case, there)
         # What parallel workers share comes and goes with each of their queries.
         is_shared = any(way.folder == SHARED_MEMORY for way in there)
-        if not is_shared and (one.mount, one.device) in among and per_s > 0 and one.left_bytes / per_s <= _soon_s(one):
-            yield _claim(one, one.left_bytes / per_s, there)
+        if not is_shared and (one.mount, one.device) in among and per_s > 0 and one.left / per_s <= _soon_s(one):
+            yield _claim(one, one.left / per_s, there)
 
 
 def soon_without_inodes(case: Case, among: Collection[tuple[str | None, str | None]]) -> Iterator[Claim]:
@@ -44,7 +44,7 @@ def soon_without_inodes(case: Case, among: Collection[tuple[str | None, str | No
         where = f"mount = '{name}'" if one.mount else f"device = '{name}'"
         yield Claim(
             phrase("{} will have no inodes left in {:duration} at this rate: {:.1f %} left", name, one.seconds,
-                   one.left_bytes),
+                   one.left),
             impact=NONE_YET,
             severity="critical" if there and one.seconds <= AT_ONCE_S else "warning",
             confidence=0.75,
@@ -75,7 +75,7 @@ def _claim(one: Filling, seconds: float, there: list[DevicePath]) -> Claim:
     where = f"mount = '{one.mount}'" if one.mount else f"device = '{one.device}'"
     return Claim(
         phrase("{} will be full in {:duration} at this rate: {:bytes} left", one.mount or one.device, seconds,
-               one.left_bytes),
+               one.left),
         impact=NONE_YET,
         severity="critical" if there and seconds <= AT_ONCE_S else "warning",
         confidence=0.75,

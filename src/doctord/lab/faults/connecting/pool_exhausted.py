@@ -38,7 +38,7 @@ def pool_exhausted(server: PrivateServer, dose: Dose) -> Iterator[None]:
 
     Each transaction holds its connection for 15 ms in which the application computes. The server is idle.
 
-    Seen: clwaiting of SHOW POOLS, no sv_idle; two sessions, idle in transaction by turns.
+    Seen: cl_waiting of SHOW POOLS, no sv_idle; two sessions, idle in transaction by turns.
     """
     yield from _through(server, dose, dose.of(3, 2, 1))
 
