@@ -1,5 +1,6 @@
 """Locks: sessions of any vendor that wait for rows, tables or advisory locks that another session holds."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -224,14 +225,16 @@ def table_locks(case: Case) -> Iterator[Claim]:
     whole = case.time.kind_share(*TABLE)
     waiting = standing_by(case.dataset)
     yield from (elected(case, line) for line in waiting)
-    total_s = case.database_time_s()
-    share = max(whole - sum(line.waited_s for line in waiting) / total_s, 0.0) if total_s else whole
+    meant = sum(line.waited_s for line in waiting) / (case.database_time_s() or math.inf)
+    share = max(whole - meant, 0.0)
     if not case.worth_saying(share):
         return
-    own = case.time.kind_share(APPLICATION)
+    own = case.time.kind_share(APPLICATION) - meant
     what = "locks of the application's own making" if own >= MOSTLY * share else "locks on tables or other objects"
     queued = gates(case.dataset, case.time.events_of(*TABLE))[:MOST_NAMED]
-    roots, database = case.blockers_of(*TABLE)[:3], _server(case, *TABLE)
+    elect = {(line.db, line.holder) for line in waiting}
+    roots = [root for root in case.blockers_of(*TABLE) if (root.db, root.sid) not in elect][:3]
+    database = _server(case, *TABLE)
     yield Claim(
         phrase("{:share of database} is spent waiting for {}{}{}", share, what, _at(case, database),
                _first_in_line(queued, roots) or _behind(case, share, roots)),
