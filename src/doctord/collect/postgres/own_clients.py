@@ -51,13 +51,12 @@ class OwnClients:
             return []
         self._looked_at = now
         figures, peers = Figures(db), dict(unix_peers())
+        theirs = {pid: self._sockets(pid) or set() for pid in sorted(waiting)}
         for root in roots[:_AT_MOST]:
             own = self._sockets(root)
             if own is None or not peers:
                 continue
-            clients = [
-                pid for pid in sorted(waiting) if {peers.get(one) for one in own} & (self._sockets(pid) or set())
-            ]
+            clients = [pid for pid, sockets in theirs.items() if {peers.get(one) for one in own} & sockets]
             for pid in clients:
                 figures.gauge(NAME, 1.0, "boolean", f"{root} {pid}")
             if not clients and not self._has_tcp(own, peers):
