@@ -35,7 +35,7 @@ WHERE i.indrelid = ANY(%s)
 """
 
 # The columns that B-trees begin with; whether one of these serves LIKE: in the order of bytes, or by its class of
-# operators. The built-in provider (17 on) has no other order, ICU has none of it; to_jsonb leaves out what is not there.
+# operators. The built-in provider (17 on) has no other order, ICU never has it; to_jsonb leaves out what is not there.
 _TYPES: Final = """\
 SELECT /* doctord */ i.indrelid AS relid, attname AS "column", format_type(atttypid, NULL) AS type,
        bool_or(opcname LIKE '%%pattern\\_ops' OR collprovider = 'b'
