@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away, Driver, Link
+from doctord.collect.core.linked import LinkedCollector
 from doctord.collect.core.notices import Notices
 from doctord.collect.core.place import Place
 from doctord.collect.core.rates import Counters
@@ -52,7 +52,7 @@ _SESSION_MODE: Final = "session"
 _SIZES: Final = ("pool_size", "max_connections", "current_connections")
 
 
-class Pools:
+class Pools(LinkedCollector[Link]):
     """Fills `statistic` and `setting` for one pooler."""
 
     def __init__(
@@ -72,27 +72,14 @@ class Pools:
             beside: what tells of it where it cannot be asked.
             places: where the servers are that it is looked at for: one that leads to others is left alone.
         """
-        self.name = f"pools of {driver.db}"
-        self.period_s = period_s
-        self._notices = notices
-        self._link = Link(driver, notices)
-        self._cost = Cost(self.name)
+        super().__init__(f"pools of {driver.db}", Link(driver, notices), period_s)
         self._counters = Counters[tuple[str, str]]()
         self._beside, self._places = beside, places
         self._leads_elsewhere = False
         self._holders_at = -math.inf
 
-    def sample(self) -> list[Batch]:
-        """Settings at first, and the pools as they are now."""
-        with self._cost:
-            batches = self._sample()
-        return [*batches, *self._notices.batches(), *self._cost.batches()]
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._link.close()
-
     def _sample(self) -> list[Batch]:
+        """Settings at first, and the pools as they are now."""
         if self._leads_elsewhere:
             return []
         try:
