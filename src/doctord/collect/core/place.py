@@ -20,7 +20,7 @@ class Place:
     @property
     def is_here(self) -> bool:
         """Whether it is on this host for certain."""
-        return not self.host or self.host.startswith(("/", "@")) or self.host in _HERE or _is_ours(self.host)
+        return not self.host or self.host.startswith(("/", "@")) or self.host in _HERE or is_ours(self.host)
 
     def may_be(self, other: "Place") -> bool:
         """Whether the same server may listen there: two folders of sockets are two servers, also on one port.
@@ -36,7 +36,7 @@ class Place:
 
 
 @lru_cache(maxsize=64)
-def _is_ours(host: str) -> bool:
+def is_ours(host: str) -> bool:
     """Whether it is the name of this host, or an address of it: only to such a socket can be bound. Nobody is asked."""
     if host == os.uname().nodename:
         return True

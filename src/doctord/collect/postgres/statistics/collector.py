@@ -14,6 +14,7 @@ from doctord.collect.postgres.statistics.archiver import Archiver
 from doctord.collect.postgres.statistics.certificates import Certificates
 from doctord.collect.postgres.statistics.folders import Folders
 from doctord.collect.postgres.statistics.freezing import Freezing
+from doctord.collect.postgres.statistics.held import Held
 from doctord.collect.postgres.statistics.horizon import Horizon
 from doctord.collect.postgres.statistics.limits import Limits
 from doctord.collect.postgres.statistics.lock_table import LockTable
@@ -69,6 +70,7 @@ class StatisticsCollector:
             RoleSettings(),
             ClusterViews(),
             Horizon(),
+            Held(),
             Freezing(),
             LockTable(),
             Limits(),
