@@ -23,7 +23,7 @@ def rows(
     who: str, told: Mapping[str, float], pids: int = 0, fate: str = "gone", at_s: float = 10.0
 ) -> list[dict[str, Any]]:
     own = {f"pg_stat_activity.{name}": (who, value) for name, value in told.items()}
-    lost = [(f"{4000 + n} {who}", 720.0 + n) for n in range(pids)]
+    lost = [(f"{4000 + n} {who}", 720.0 + 2 * n) for n in range(pids)]
     figures = [*own.items(), *((f"pg_stat_activity.client_{fate}_s", one) for one in lost)]
     return [
         {"ts": START + timedelta(seconds=at_s), "component": "postgresql", "db": DB, "name": name, "entity": entity,
@@ -47,7 +47,7 @@ def test_clients_that_no_longer_exist_are_why_none_is_left() -> None:
     first = findings[0]
     assert (first.cause, first.severity, first.confidence) == ("clients_gone", "critical", 0.95)
     assert said(first.title) == (f"90 of 97 connections to {DB} are kept for clients that no longer exist: {WEB}")
-    assert said(first.for_[0].figure) == f"90 sessions of {WEB}, idle for 12 min to 13 min 29 s"
+    assert said(first.for_[0].figure) == f"90 sessions of {WEB}, idle for 12 min to 14 min 58 s"
     assert "pg_terminate_backend(pid)" in said(first.remedy[0])
     assert "4000" in said(first.remedy[0])
     assert "4089" in said(first.remedy[0])

@@ -20,6 +20,8 @@ MUCH_SHARE: Final = 0.4
 REFUSED: Final = "connection slots|too many clients"
 # More numbers in one line are no help; the others are met again.
 MOST_PIDS: Final = 100
+# Times that are as near to each other as that are said as one.
+ALIKE: Final = 1.1
 KEEPALIVES: Final = "tcp_keepalives_idle"
 ELSEWHERE: Final = NotMeasured(
     "whether these clients still exist",
@@ -108,9 +110,10 @@ def _sessions(lost: Sequence[Left], by: Sequence[tuple[str, int]], fate: Fate) -
     )
     for who, number in by[:MOST_NAMED]:
         own = [one.idle_s for one in lost if one.who == who]
+        to = phrase(" to {:time}", max(own)) if max(own) > ALIKE * min(own) else ""
         yield Evidence("statistic", f"name = '{LOST[fate]}' and entity like '% {who}'",
-                       phrase("{:count session/sessions} of {}, idle for {:time} to {:time}", number, who, min(own),
-                              max(own)), "", why)  # fmt: skip
+                       phrase("{:count session/sessions} of {}, idle for {:time}{}", number, who, min(own), to), "",
+                       why)  # fmt: skip
 
 
 def _keepalives(case: Case, db: str) -> Iterator[Evidence]:
@@ -119,7 +122,7 @@ def _keepalives(case: Case, db: str) -> Iterator[Evidence]:
     if idle_s is None or not idle_s.isdigit():
         return
     told: Words = phrase("{} = {}", KEEPALIVES, idle_s)
-    why = "0: as the system has it, two hours (net.ipv4.tcp_keepalive_time) unless somebody changed that"
+    why = "as the system has it: two hours (net.ipv4.tcp_keepalive_time), unless somebody changed that"
     yield Evidence("setting", f"name = '{KEEPALIVES}'", told, "", why if idle_s == "0" else
                    "seconds until TCP asks a silent client for the first time")  # fmt: skip
 
