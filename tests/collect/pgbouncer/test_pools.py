@@ -139,8 +139,46 @@ def test_a_pooler_that_leads_elsewhere_by_its_own_word_is_left_alone() -> None:
     told = {"DATABASES": [{"name": "shop", "host": "db2", "port": 5432}, {"name": "pgbouncer", "host": "", "port": 1}]}
     collector._show = lambda what: told[what]  # type: ignore[method-assign]
     assert not collector._leads_there()
-    told["DATABASES"][0]["host"] = "db1"
+    told["DATABASES"][0]["host"] = "db3,db1"
     assert collector._leads_there()
+
+
+def test_who_has_servers_elsewhere_is_not_told() -> None:
+    """A session of another server has the number of none here: it would look idle."""
+
+    class Console:
+        db, errors = "pgbouncer:6432", (psycopg.Error,)
+
+    collector = Pools(Console(), Notices(), places=[Place("", 5432)])  # type: ignore[arg-type]
+    row = {"database": "shop", "user": "app", "link": "c1", "request_time": "2026-11-23 21:00:00 UTC"}
+    servers = [row | {"remote_pid": pid, "addr": addr, "port": port} for pid, addr, port in
+               [(1, "unix", 5432), (2, "127.0.0.1", 5432), (3, "192.0.2.7", 5432), (4, "unix", 5433)]]  # fmt: skip
+    collector._show = lambda what: servers if what == "SERVERS" else []  # type: ignore[method-assign]
+    assert [one["entity"].split()[2] for one in collector._holders()] == ["1", "2"]
+
+
+def test_a_pooler_whose_configuration_changes_is_not_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor one that starts again: the link comes back to the socket of the same name."""
+    one = poolers.Pooler(7, 6432, "/run", 0, is_known=True)
+    search = pgbouncer.Search()
+    found = []
+    changed = poolers.Pooler(7, 6432, "/run", 0, is_known=True, servers=frozenset({Place("db1", 5432)}))
+    again = poolers.Pooler(9, 6432, "/run", 0, is_known=True)
+    beside = poolers.Pooler(9, 6433, "/run", 0, is_known=True)
+    for there in ([one], [changed], [again], [again, beside]):
+        monkeypatch.setattr(pgbouncer, "poolers", lambda there=there: there)
+        found.append(len(search.collectors()))
+    assert found == [1, 0, 0, 1]
+
+
+def test_a_pooler_that_comes_to_lead_to_the_server_is_asked_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = pgbouncer.Search([Place("db1", 5432)])
+    found = []
+    for server in ("db2", "db1"):
+        one = poolers.Pooler(7, 6432, "/run", 0, is_known=True, servers=frozenset({Place(server, 5432)}))
+        monkeypatch.setattr(pgbouncer, "poolers", lambda one=one: [one])
+        found.append(len(search.collectors()))
+    assert found == [0, 1]
 
 
 def test_what_is_told_of_a_pooler_that_refuses(tmp_path: Path) -> None:

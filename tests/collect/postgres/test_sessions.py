@@ -7,8 +7,9 @@ import psycopg
 import pytest
 
 from doctord.analyse.locking.standing_by import ITS_OWN_S
+from doctord.collect.core.sock_diag import unix_peers
 from doctord.collect.postgres.notify_queue import EVENT, NotifyQueue
-from doctord.collect.postgres.own_clients import NAME, unix_peers
+from doctord.collect.postgres.own_clients import NAME
 from doctord.collect.postgres.sessions import SessionCollector
 from doctord.collect.postgres.statistics.objects.notifiers import Notifiers
 from postgres_samples import link_to, rows_of, until

@@ -71,13 +71,14 @@ def standing_by(dataset: Dataset) -> list[StandingBy]:
     """Those that wait so, by the session that they wait for, most of them first.
 
     None of a holder that some wait for in another way, or came to wait for later: then the line grows. None of one that
-    has been in one transaction all along: its lock may go with that, which is work that others wait for.
+    has been in one transaction all along: its lock may go with that, which is work that others wait for. None of a
+    prepared transaction (0): it has no session that could lead.
     """
     session = dataset.frame("session").filter(pl.col("kind") == CLIENT)
     texts = dict(dataset.frame("statement").select("statement_id", "text").drop_nulls().iter_rows())
     lines, spoilt = dict[tuple[str, int], list[_Waiter]](), set[tuple[str, int | None]]()
     for waiter in _waiters(session):
-        if waiter.holder is not None and _stands_by(waiter, texts.get(waiter.statement_id or "")):
+        if waiter.holder and _stands_by(waiter, texts.get(waiter.statement_id or "")):
             lines.setdefault((waiter.db, waiter.holder), []).append(waiter)
         else:
             spoilt.add((waiter.db, waiter.holder))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from doctord.collect.core.place import Place
+from doctord.collect.core.processes import pids_named
 from doctord.regex import regex
 
 _NAME: Final = "pgbouncer"
@@ -43,18 +44,7 @@ class Pooler:
 
 def poolers(proc: Path = Path("/proc")) -> list[Pooler]:
     """Those of this host, in order of their process ids; several that share a port (so_reuseport) are one each."""
-    return [_pooler(proc / str(pid)) for pid in sorted(_pids(proc))]
-
-
-def _pids(proc: Path) -> Iterator[int]:
-    for entry in proc.iterdir():
-        if entry.name.isdigit():
-            try:
-                name = (entry / "comm").read_text().strip()
-            except (FileNotFoundError, ProcessLookupError, PermissionError):
-                continue  # it ended meanwhile, or is hidden
-            if name == _NAME:
-                yield int(entry.name)
+    return [_pooler(proc / str(pid)) for pid in pids_named({_NAME}, proc)]
 
 
 def _pooler(process: Path) -> Pooler:

@@ -1,9 +1,10 @@
 """Finds MariaDB and MySQL servers on this host without asking them anything, and without root."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from doctord.collect.core.processes import pids_named
 
 _NAMES: Final = frozenset({"mariadbd", "mysqld"})
 _LISTENING: Final = "00010000"  # __SO_ACCEPTCON in the flags of /proc/net/unix
@@ -26,18 +27,7 @@ class Server:
 def servers(proc: Path = Path("/proc")) -> list[Server]:
     """The servers of this host, in order of their process ids."""
     listening = _listening(proc)
-    return [Server(pid, _socket(proc / str(pid), listening)) for pid in sorted(_pids(proc))]
-
-
-def _pids(proc: Path) -> Iterator[int]:
-    for entry in proc.iterdir():
-        if entry.name.isdigit():
-            try:
-                name = (entry / "comm").read_text().strip()
-            except (FileNotFoundError, ProcessLookupError, PermissionError):
-                continue  # it ended meanwhile, or is hidden
-            if name in _NAMES:
-                yield int(entry.name)
+    return [Server(pid, _socket(proc / str(pid), listening)) for pid in pids_named(_NAMES, proc)]
 
 
 def _socket(process: Path, listening: dict[str, str]) -> str | None:

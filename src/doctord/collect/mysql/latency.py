@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from doctord._native import Batch
-from doctord.collect.core.cost import Cost
 from doctord.collect.core.increase import Buckets, Gained, Growing, latency_rows, wait_rows
 from doctord.collect.core.link import Away, Driver, Link
+from doctord.collect.core.linked import LinkedCollector
 from doctord.collect.core.notices import Notices
 from doctord.collect.mysql.offer import Offer, offer
 from doctord.collect.mysql.sources import StatusTable, wait_class
@@ -24,7 +24,7 @@ _UPTIME = "SHOW /* doctord */ GLOBAL STATUS LIKE 'Uptime'"
 _ROUNDED_S = 1.5  # the server tells whole seconds
 
 
-class MySQLLatency:
+class MySQLLatency(LinkedCollector[Link]):
     """The latencies of one server."""
 
     def __init__(self, driver: Driver, *, subjects: Sequence[str] = (), period_s: float = 3.0) -> None:
@@ -36,12 +36,8 @@ class MySQLLatency:
                 ` other` after them. None given: all that is on, except single statements.
             period_s: Seconds between two samples.
         """
-        self.name = f"latency of {driver.db}"
-        self.period_s = period_s
+        super().__init__(f"latency of {driver.db}", Link(driver, Notices()), period_s)
         self._wanted = subjects
-        self._notices = Notices()
-        self._link = Link(driver, self._notices)
-        self._cost = Cost(self.name)
         self._offer: Offer | None = None
         self._growing = Growing[StatusTable]()
         self._started_s: float | None = None
@@ -60,17 +56,8 @@ class MySQLLatency:
                     raise UserError(f"nothing is told of {name!r}: {off.why}", off.hint)
                 raise UserError(f"there is no {name!r}", _similar(name, offered))
 
-    def sample(self) -> list[Batch]:
-        """Rows of `latency` and `wait` since the last sample: none of an interval with an outage or a reset in it."""
-        with self._cost:
-            batches = self._sample()
-        return [*batches, *self._notices.batches(), *self._cost.batches()]
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._link.close()
-
     def _sample(self) -> list[Batch]:
+        """Rows of `latency` and `wait` since the last sample: none of an interval with an outage or a reset in it."""
         try:
             if self._link.open() or self._offer is None:
                 self._greet()

@@ -10,8 +10,8 @@ import time
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away, Driver, Link
+from doctord.collect.core.linked import LinkedCollector
 from doctord.collect.core.notices import Notices
 from doctord.collect.core.rates import Counters
 from doctord.collect.mysql.driver import is_mariadb
@@ -34,30 +34,17 @@ WHERE p.command = 'Sleep'"""
 _PROCESS: Final = "GRANT PROCESS ON *.* TO the user that doctord logs in as"
 
 
-class MySQLSettings:
+class MySQLSettings(LinkedCollector[Link]):
     """Fills `setting` and `statistic` for one server."""
 
     def __init__(self, driver: Driver, notices: Notices, period_s: float = 1.0) -> None:
         """Nothing is connected yet; `driver` is a `MySQLDriver`."""
-        self.name = f"settings of {driver.db}"
-        self.period_s = period_s
-        self._notices = notices
-        self._link = Link(driver, notices)
-        self._cost = Cost(self.name)
+        super().__init__(f"settings of {driver.db}", Link(driver, notices), period_s)
         self._counters = Counters[str]()
         self._db: str | None = None
 
-    def sample(self) -> list[Batch]:
-        """Settings at first, and figures since the last call."""
-        with self._cost:
-            batches = self._sample()
-        return [*batches, *self._notices.batches(), *self._cost.batches()]
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._link.close()
-
     def _sample(self) -> list[Batch]:
+        """Settings at first, and figures since the last call."""
         try:
             settings = self._settings() if self._link.open() or self._db is None else []
             return [*settings, self._statistics()]

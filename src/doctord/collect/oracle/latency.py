@@ -10,16 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from doctord._native import Batch
-from doctord.collect.core.cost import Cost
 from doctord.collect.core.increase import Buckets, Gained, Growing, latency_rows, wait_rows
 from doctord.collect.core.link import Away, Driver, Link
+from doctord.collect.core.linked import LinkedCollector
 from doctord.collect.core.notices import Notices
 from doctord.collect.oracle import views as oracle_views
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 
 
-class OracleLatency:
+class OracleLatency(LinkedCollector[Link]):
     """The waits of one database, by event and instance."""
 
     def __init__(
@@ -33,13 +33,9 @@ class OracleLatency:
             instances: Numbers of the instances to read; none given: all.
             period_s: Seconds between two samples.
         """
-        self.name = f"latency of {driver.db}"
-        self.period_s = period_s
+        super().__init__(f"latency of {driver.db}", Link(driver, Notices()), period_s)
         self._wanted = events
         self._instances = instances
-        self._notices = Notices()
-        self._link = Link(driver, self._notices)
-        self._cost = Cost(self.name)
         self._classes: dict[str, str] = {}
         self._histograms = Growing[str]()
         self._totals = Growing[str]()
@@ -58,17 +54,8 @@ class OracleLatency:
                 raise UserError(f"there is no wait event {event!r}", self._similar(event))
             self._read()
 
-    def sample(self) -> list[Batch]:
-        """Rows of `latency` and `wait` since the last sample: none of an interval with an outage or a restart in it."""
-        with self._cost:
-            batches = self._sample()
-        return [*batches, *self._notices.batches(), *self._cost.batches()]
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._link.close()
-
     def _sample(self) -> list[Batch]:
+        """Rows of `latency` and `wait` since the last sample: none of an interval with an outage or a restart in it."""
         try:
             if self._link.open() or not self._classes:
                 self._look_around()

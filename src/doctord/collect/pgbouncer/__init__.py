@@ -35,14 +35,14 @@ class Search:
     def __init__(self, places: Sequence[Place] | None = None) -> None:
         """Nothing is looked for yet; with `places` only poolers that lead to a server there, or may do so."""
         self._places = places
-        self._known: set[Pooler] = set()
+        self._known: set[tuple[str, int]] = set()
 
     def collectors(self) -> list[Collector]:
-        """Collectors of the poolers that were not known yet."""
-        found = [pooler for pooler in poolers() if pooler not in self._known]
-        self._known.update(found)
+        """Collectors of the poolers that were not known yet; one that starts again is asked by the same link."""
+        found = [pooler for pooler in poolers() if (pooler.socket_dir, pooler.port) not in self._known]
         if self._places is not None:
             found = [pooler for pooler in found if pooler.may_lead_to(self._places)]
+        self._known.update((pooler.socket_dir, pooler.port) for pooler in found)
         if not found:
             return []
         from doctord.collect.pgbouncer.driver import PgBouncerDriver  # noqa: PLC0415 - as above

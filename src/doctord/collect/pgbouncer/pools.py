@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away, Driver, Link
+from doctord.collect.core.linked import LinkedCollector
 from doctord.collect.core.notices import Notices
 from doctord.collect.core.place import Place
 from doctord.collect.core.rates import Counters
@@ -47,11 +47,12 @@ _EACH: Final = {
 }
 # All clients are listed then, of which there may be thousands.
 _HOLDERS_EVERY_S: Final = 5.0
+_UNIX: Final = "unix"
 _SESSION_MODE: Final = "session"
 _SIZES: Final = ("pool_size", "max_connections", "current_connections")
 
 
-class Pools:
+class Pools(LinkedCollector[Link]):
     """Fills `statistic` and `setting` for one pooler."""
 
     def __init__(
@@ -71,29 +72,14 @@ class Pools:
             beside: what tells of it where it cannot be asked.
             places: where the servers are that it is looked at for: one that leads to others is left alone.
         """
-        self.name = f"pools of {driver.db}"
-        self.period_s = period_s
-        self._notices = notices
-        self._link = Link(driver, notices)
-        self._cost = Cost(self.name)
+        super().__init__(f"pools of {driver.db}", Link(driver, notices), period_s)
         self._counters = Counters[tuple[str, str]]()
         self._beside, self._places = beside, places
         self._leads_elsewhere = False
         self._holders_at = -math.inf
 
-    def sample(self) -> list[Batch]:
-        """Settings at first, and the pools as they are now."""
-        with self._cost:
-            batches = self._sample()
-        return [*batches, *self._notices.batches(), *self._cost.batches()]
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._link.close()
-        if self._beside:
-            self._beside.close()
-
     def _sample(self) -> list[Batch]:
+        """Settings at first, and the pools as they are now."""
         if self._leads_elsewhere:
             return []
         try:
@@ -114,9 +100,14 @@ class Pools:
         """
         if self._places is None:
             return True
-        rows_ = [row for row in self._show("DATABASES") if row["name"] != _CONSOLE]
-        own = [Place(row["host"] or "", int(row["port"])) for row in rows_]
+        told = [row for row in self._show("DATABASES") if row["name"] != _CONSOLE]
+        own = [Place(host.strip(), int(row["port"])) for row in told for host in (row["host"] or "").split(",")]
         return not own or any(one.may_be(place) for one in own for place in self._places)
+
+    def _is_perhaps_there(self, server: Place) -> bool:
+        """The same of one connection, which tells an address where the server is known by a name."""
+        places = self._places
+        return places is None or any((server.port, server.is_here) == (one.port, one.is_here) for one in places)
 
     def _show(self, what: str) -> list[dict[str, Any]]:
         return self._link.query(f"SHOW {what}")
@@ -145,12 +136,16 @@ class Pools:
             yield from self._holders()
 
     def _holders(self) -> Iterator[dict[str, Any]]:
-        """Who has the servers; asked for now and then, and only while somebody waits for one."""
+        """Who has the servers; asked for now and then, and only while somebody waits for one.
+
+        Of connections to other servers than those looked at nobody could say what their sessions do.
+        """
         now = time.monotonic()
         if now - self._holders_at < _HOLDERS_EVERY_S:
             return
         self._holders_at = now
-        for entity, seconds in held(self._show("SERVERS"), self._show("CLIENTS")):
+        servers = [row for row in self._show("SERVERS") if self._is_perhaps_there(_server(row))]
+        for entity, seconds in held(servers, self._show("CLIENTS")):
             yield _gauge("held_s", entity, seconds, "s")
 
     def _sizes(self) -> Iterator[dict[str, Any]]:
@@ -181,6 +176,11 @@ class Pools:
 
     def _common(self) -> dict[str, Any]:
         return {"ts": now_us(), "host": os.uname().nodename, "component": COMPONENT, "db": self._link.db}
+
+
+def _server(row: dict[str, Any]) -> Place:
+    """Where a connection of SHOW SERVERS leads to."""
+    return Place("" if row["addr"] == _UNIX else str(row["addr"]), int(row["port"]))
 
 
 def _gauge(name: str, entity: str, value: float, unit: str) -> dict[str, Any]:

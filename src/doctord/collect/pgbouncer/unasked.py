@@ -51,9 +51,6 @@ class Unasked:
         found = [_figure("clients_connected", float(self._clients()), "connections"), *self._of_log(gone_s)]
         return [rows("statistic", [common | row for row in found])]
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
     def _clients(self) -> int:
         """Connections that clients have to its sockets."""
         name = f"{self._pooler.socket_dir.rstrip('/')}/.s.PGSQL.{self._pooler.port}"

@@ -6,26 +6,19 @@ tells of a Unix socket its peer (sock_diag(7), UDIAG_SHOW_PEER). It is asked onl
 while they wait in an extension, not more than once in two seconds, and only where /proc/PID/fd may be read.
 """
 
-import socket
-import struct
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from doctord._native import Batch
+from doctord.collect.core.sock_diag import unix_peers
 from doctord.collect.core.socket_owners import sockets
 from doctord.collect.postgres.statistics.figures import Figures
 
 NAME: Final = "pg_stat_activity.own_client"
 _EVERY_S: Final = 2.0
 _AT_MOST: Final = 8
-# linux/netlink.h, linux/sock_diag.h, linux/unix_diag.h
-_NETLINK_SOCK_DIAG, _BY_FAMILY, _DUMP, _DONE, _ERROR = 4, 20, 0x301, 3, 2
-_ALL_STATES, _SHOW_PEER, _PEER = 0xFFFFFFFF, 4, 2
-_HEADER, _MESSAGE, _ATTRIBUTE = struct.Struct("=IHHII"), struct.Struct("=BBBBIII"), struct.Struct("=HH")
-_REQUEST: Final = struct.Struct("=BBHIIIII")
 
 
 class OwnClients:
@@ -49,13 +42,12 @@ class OwnClients:
             return []
         self._looked_at = now
         figures, peers = Figures(db), dict(unix_peers())
+        theirs = {pid: self._sockets(pid) or set() for pid in sorted(waiting)}
         for root in roots[:_AT_MOST]:
             own = self._sockets(root)
             if own is None or not peers:
                 continue
-            clients = [
-                pid for pid in sorted(waiting) if {peers.get(one) for one in own} & (self._sockets(pid) or set())
-            ]
+            clients = [pid for pid, sockets in theirs.items() if {peers.get(one) for one in own} & sockets]
             for pid in clients:
                 figures.gauge(NAME, 1.0, "boolean", f"{root} {pid}")
             if not clients and not self._has_tcp(own, peers):
@@ -72,32 +64,3 @@ class OwnClients:
     def _has_tcp(self, own: set[int], peers: Mapping[int, int]) -> bool:
         """Whether it has sockets of another kind: by these it may reach a session here all the same."""
         return any(one not in peers for one in own)
-
-
-def unix_peers() -> Iterator[tuple[int, int]]:
-    """The inodes of both ends of each Unix socket that is connected; none where the kernel does not tell."""
-    with suppress(OSError), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG) as diag:
-        request = _REQUEST.pack(socket.AF_UNIX, 0, 0, _ALL_STATES, 0, _SHOW_PEER, 0xFFFFFFFF, 0xFFFFFFFF)
-        diag.settimeout(1.0)
-        diag.send(_HEADER.pack(_HEADER.size + len(request), _BY_FAMILY, _DUMP, 1, 0) + request)
-        while True:
-            answer = diag.recv(1 << 16)
-            at = 0
-            while at + _HEADER.size <= len(answer):
-                length, kind, *_ = _HEADER.unpack_from(answer, at)
-                if kind in (_DONE, _ERROR) or length < _HEADER.size:
-                    return
-                yield from _peer(answer[at + _HEADER.size : at + length])
-                at += (length + 3) & ~3
-
-
-def _peer(message: bytes) -> Iterator[tuple[int, int]]:
-    inode = _MESSAGE.unpack_from(message)[4]
-    at = _MESSAGE.size
-    while at + _ATTRIBUTE.size <= len(message):
-        length, kind = _ATTRIBUTE.unpack_from(message, at)
-        if length < _ATTRIBUTE.size:
-            return
-        if kind == _PEER:
-            yield inode, struct.unpack_from("=I", message, at + _ATTRIBUTE.size)[0]
-        at += (length + 3) & ~3

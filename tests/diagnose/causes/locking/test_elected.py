@@ -81,3 +81,21 @@ def test_beside_an_election_other_work_that_waits_is_still_found() -> None:
 def test_two_lines_for_one_lock_where_one_has_work_are_a_finding() -> None:
     work = [WAITING | {"transaction_s": 310.0, "sid": 7400}]
     assert not diagnose(standing(*work)).healthy
+
+
+def test_a_prepared_transaction_leads_nothing() -> None:
+    """It has no session that could be at work: who waits for its lock waits for good."""
+    found = diagnose(standing(blocker_sid=0)).findings[0]
+    assert (found.cause, found.severity) == ("table_locks", "critical")
+
+
+def test_beside_an_election_a_locked_table_is_told_as_one_and_behind_its_own_root() -> None:
+    table = {"event": "relation", "wait_kind": "table lock", "blocker_sid": 7300, "in_state_s": 20.0, "interval_s": 3.0}
+    line = [WAITING | table | {"sid": 7400 + number, "program": "shop"} for number in range(2)]
+    altering = {"sid": 7300, "serial": 7300, "program": "deploy", "interval_s": 3.0}
+    found = next(
+        one for one in diagnose(standing(*line, altering)).findings
+        if one.cause == "table_locks" and one.severity != "note"
+    )  # fmt: skip
+    assert "locks on tables or other objects" in said(found.title)
+    assert str(LEADER) not in said(found.title) + " ".join(said(one.figure) for one in found.for_)

@@ -9,9 +9,9 @@ ROOT = {"sid": 7000, "wait_class": "Other", "event": "Extension", "in_state_s": 
 OWN = {"sid": 7001, "wait_class": "Application", "event": "transactionid", "blocker_sid": 7000, "in_state_s": 89.0}
 
 
-def standing(pair: str | None, value: float = 1.0) -> Dataset:
+def standing(pair: str | None, value: float = 1.0, db: str = DB) -> Dataset:
     others = [OWN | {"sid": 7002 + number, "in_state_s": 60.0} for number in range(4)]
-    rows = [{"component": "postgresql", "db": DB, "name": "pg_stat_activity.own_client", "entity": pair, "value": value,
+    rows = [{"component": "postgresql", "db": db, "name": "pg_stat_activity.own_client", "entity": pair, "value": value,
              "kind": "gauge"}] if pair else []  # fmt: skip
     return host(time={}, sessions=[ROOT, OWN, *others], extra={"statistic": rows})
 
@@ -24,6 +24,12 @@ def test_the_circle_is_closed_by_the_socket_between_the_two() -> None:
     assert "pg_cancel_backend(7001)" in said(first.remedy[0])
     assert next(one for one in findings if one.cause == "row_locks").explained_by == "waits_for_own_session"
     assert "other_waits" not in {one.cause for one in findings}
+
+
+def test_the_sockets_of_another_server_tell_nothing() -> None:
+    findings = diagnose(standing("7000 7001", db="postgresql:5433")).findings
+    found = next(one for one in findings if one.cause == "waits_for_own_session")
+    assert found.confidence == 0.6
 
 
 def test_without_its_sockets_it_is_a_question() -> None:

@@ -108,3 +108,10 @@ def test_its_log_alone_tells_of_the_queue() -> None:
     told = {"clients_connected": 12.0, "wait_time": 6e6, "xacts": 3.0, "xact_time": 100.0}
     found = diagnose(before({}, of_all=told)).findings[0]
     assert found.cause == "pooler_queue"
+
+
+def test_a_pooler_that_refuses_beside_one_that_answers_is_still_told_of() -> None:
+    room = {"cl_waiting": 0.0, "cl_active": 8.0, "sv_active": 8.0, "sv_idle": 3.0}
+    told = pooler(room) + [row | {"db": "pgbouncer:6433"} for row in pooler({}, of_all={"clients_connected": 12.0})]
+    [found] = diagnose(host(time={("CPU", "CPU"): 0.01}, extra={"statistic": told})).findings
+    assert (found.cause, found.severity) == ("pooler_not_asked", "note")

@@ -198,3 +198,11 @@ def test_a_pattern_that_an_index_may_serve_leaves_the_index_missing_or_not() -> 
 def test_a_cast_that_keeps_the_order_is_no_reason() -> None:
     finding = told("SELECT * FROM orders WHERE customer::text = $1", column("customer", "character varying"))
     assert "casts the column" not in said(finding.title)
+
+
+def test_where_another_index_would_serve_what_is_done_to_a_column_is_no_reason() -> None:
+    """The planner could go by customer, and look at `shop` in the rows that it finds."""
+    shop = index("shop", name="orders_shop")
+    finding = told("SELECT * FROM orders WHERE customer = $1 AND lower(shop) = $2", column("shop", "text"), shop)
+    assert finding.cause == "index_not_used"
+    assert said(finding.title).endswith("although index orders_customer is there")

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from doctord._native import Batch
-from doctord.collect.core.cost import Cost
 from doctord.collect.core.increase import ALL, Buckets, Growing, Total, wait_rows
 from doctord.collect.core.link import Away
+from doctord.collect.core.linked import LinkedCollector
 from doctord.collect.core.notices import Notices
 from doctord.collect.postgres.connection.connect import Target
 from doctord.collect.postgres.connection.link import Link
@@ -83,29 +83,17 @@ MEANS: Final[Mapping[str, tuple[Mean, ...]]] = {
 }
 
 
-class PostgresMeans:
+class PostgresMeans(LinkedCollector[Link]):
     """The mean of one subject of one server."""
 
     def __init__(self, target: Target, subject: str, period_s: float) -> None:
         """Nothing is connected yet; `subject` is a key of MEANS."""
-        self.name, self.period_s = f"mean of {subject} of {target.db}", period_s
+        super().__init__(f"mean of {subject} of {target.db}", Link(target, Notices()), period_s)
         self._subject = subject
-        self._notices = Notices()
-        self._link = Link(target, self._notices)
-        self._cost = Cost(self.name)
         self._growing = Growing[str]()
 
-    def sample(self) -> list[Batch]:
-        """Rows of `wait` since the last sample; none of an interval with an outage or a restart in it."""
-        with self._cost:
-            found = self._sample()
-        return [*found, *self._notices.batches(), *self._cost.batches()]
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._link.close()
-
     def _sample(self) -> list[Batch]:
+        """Rows of `wait` since the last sample; none of an interval with an outage or a restart in it."""
         try:
             reading = self._read()
         except Away:

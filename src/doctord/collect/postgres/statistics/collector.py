@@ -15,6 +15,7 @@ from doctord.collect.postgres.statistics.certificates import Certificates
 from doctord.collect.postgres.statistics.clock import Clock
 from doctord.collect.postgres.statistics.folders import Folders
 from doctord.collect.postgres.statistics.freezing import Freezing
+from doctord.collect.postgres.statistics.held import Held
 from doctord.collect.postgres.statistics.horizon import Horizon
 from doctord.collect.postgres.statistics.limits import Limits
 from doctord.collect.postgres.statistics.lock_table import LockTable
@@ -70,6 +71,7 @@ class StatisticsCollector:
             RoleSettings(),
             ClusterViews(),
             Horizon(),
+            Held(),
             Freezing(),
             LockTable(),
             Limits(),

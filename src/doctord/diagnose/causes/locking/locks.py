@@ -1,10 +1,12 @@
 """Locks: sessions of any vendor that wait for rows, tables or advisory locks that another session holds."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import polars as pl
 
+from doctord.analyse.held import LOST, Fate
 from doctord.analyse.locking.autovacuum import WORKER, gives_way, table_of
 from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION, Blocker, Gate, gates
 from doctord.analyse.locking.standing_by import standing_by
@@ -15,6 +17,7 @@ from doctord.diagnose.causes.locking.elected import elected
 from doctord.diagnose.causes.locking.exclusive import instead_of
 from doctord.diagnose.causes.locking.logged_locks import logged_waits
 from doctord.diagnose.common.by_server import waited_by_server
+from doctord.diagnose.common.connections_held import clients_lost
 from doctord.diagnose.common.histograms import spread
 from doctord.diagnose.common.oracle import leaders
 from doctord.diagnose.common.waited import counted_of_kind, mean_ms, of_kind
@@ -125,13 +128,14 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
 
     Looks like: a blocking tree whose root is `idle in transaction`: the application opened a transaction and went away.
     Hurts because: every session that needs the rows waits until that client comes back; nothing on the server can help.
-    Speaks for it: time that others waited behind the idle session; age of its transaction.
+    Speaks for it: time that others waited behind the idle session; age of its transaction; that its client no longer
+        exists, or answers no more: then nobody comes back.
     Speaks against it: a root that is at work most of the time, or idle for moments only (round trips to its client).
     Remedy: Find out what the client does between its statements and end the transaction before it; until then end the
         session, and set a limit on idle transactions where the server has one.
     Verify: The session is gone and the time waited behind it falls to zero.
-    Source: PostgreSQL documentation, idle_in_transaction_session_timeout and pg_blocking_pids; MySQL Reference Manual,
-        KILL; Oracle Database Reference 19c, MAX_IDLE_BLOCKER_TIME.
+    Source: PostgreSQL documentation, idle_in_transaction_session_timeout, tcp_keepalives_idle and pg_blocking_pids;
+        MySQL Reference Manual, KILL; Oracle Database Reference 19c, MAX_IDLE_BLOCKER_TIME.
     """
     total = case.database_time_s()
     idle = [
@@ -144,16 +148,18 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
         return
     root = idle[0]
     _, limit = _words_of(root)
+    clients = [item for one in idle[:3] for item in _client(case, one)]
     yield Claim(
         phrase(
-            "An idle transaction, session {}, blocks {:count other/others}{}",
+            "An idle transaction, session {}{}, blocks {:count other/others}{}",
             root.sid,
+            ", whose client is gone" if _lost(case, root, "gone") else "",
             root.waiters,
             _at(case, root.db),
         ),
         impact=blocked_s / total,
         confidence=0.95,
-        for_=[_tree(case, root) for root in idle[:3]],
+        for_=[*(_tree(case, root) for root in idle[:3]), *clients],
         remedy=(
             phrase("Now: {} ends it, once you know that its work may be lost.", _ending(root)),
             phrase(
@@ -165,6 +171,25 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
         ),
         database=root.db,
     )
+
+
+def _lost(case: Case, root: Blocker, fate: Fate) -> bool:
+    """Whether the session's client is gone, or silent, as far as the sockets tell."""
+    return any(one.pid == root.sid for one in clients_lost(case, root.db, fate))
+
+
+def _client(case: Case, root: Blocker) -> list[Evidence]:
+    told: dict[Fate, tuple[str, str]] = {
+        "gone": ("the client of session {} no longer exists",
+                 "the server's end of the connection is established, the client's, which was on this host, missing"),
+        "silent": ("the client of session {} seems to be gone", "it answers no more, or has begun anew"),
+    }  # fmt: skip
+    return [
+        Evidence("statistic", f"name = '{LOST[fate]}' and entity like '{root.sid} %'",
+                 phrase(words, root.sid), "", f"{why}: set tcp_keepalives_idle = 60 (reload; for new connections)")
+        for fate, (words, why) in told.items()
+        if _lost(case, root, fate)
+    ]  # fmt: skip
 
 
 def _server(case: Case, *kinds: str) -> str | None:
@@ -224,14 +249,16 @@ def table_locks(case: Case) -> Iterator[Claim]:
     whole = case.time.kind_share(*TABLE)
     waiting = standing_by(case.dataset)
     yield from (elected(case, line) for line in waiting)
-    total_s = case.database_time_s()
-    share = max(whole - sum(line.waited_s for line in waiting) / total_s, 0.0) if total_s else whole
+    meant = sum(line.waited_s for line in waiting) / (case.database_time_s() or math.inf)
+    share = max(whole - meant, 0.0)
     if not case.worth_saying(share):
         return
-    own = case.time.kind_share(APPLICATION)
+    own = case.time.kind_share(APPLICATION) - meant
     what = "locks of the application's own making" if own >= MOSTLY * share else "locks on tables or other objects"
     queued = gates(case.dataset, case.time.events_of(*TABLE))[:MOST_NAMED]
-    roots, database = case.blockers_of(*TABLE)[:3], _server(case, *TABLE)
+    elect = {(line.db, line.holder) for line in waiting}
+    roots = [root for root in case.blockers_of(*TABLE) if (root.db, root.sid) not in elect][:3]
+    database = _server(case, *TABLE)
     yield Claim(
         phrase("{:share of database} is spent waiting for {}{}{}", share, what, _at(case, database),
                _first_in_line(queued, roots) or _behind(case, share, roots)),

@@ -44,8 +44,8 @@ def waits_for_own_session(case: Case) -> Iterator[Claim]:
     Verify: The tree is gone; the function ends in its usual time.
     Source: PostgreSQL documentation, "Deadlocks", "dblink", lock_timeout; Linux manual, sock_diag(7).
     """
-    known = {figure.entity or "": figure.largest for figure in case.figures(CLIENT_OF)}
     for root in case.blockers:
+        known = {figure.entity or "": figure.largest for figure in case.figures(CLIENT_OF) if figure.db == root.db}
         if root.event not in OUTSIDE or not case.worth_saying(root.blocked_s / (case.database_time_s() or 1.0)):
             continue
         clients = [int(pair.partition(" ")[2]) for pair in known if pair.startswith(f"{root.sid} ")]

@@ -7,6 +7,15 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.connections_held import (
+    IN_USE,
+    NEAR_LIMIT,
+    connections_allowed,
+    evidence,
+    fewer,
+    held_by,
+    mostly,
+)
 from doctord.diagnose.common.oracle import counted, time_model
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, SEVERITIES, Claim, Evidence
@@ -25,9 +34,6 @@ OWN_LOGONS = 2.0  # for each commit
 # As PgBouncer logs them; and what share of a pool's clients leave at once that tells of no pool on their side.
 POOLER_LOGINS, POOLER_TRANSACTIONS = "pgbouncer.logins", "pgbouncer.xacts"
 LEFT_AT_ONCE = "pgbouncer.closed_within_a_second"
-# Connections in use, and of them idle, by vendor.
-IN_USE = ("pg_stat_activity.connections", "global_status.threads_connected")
-NEAR_LIMIT = 0.9
 # Where clients that were refused are counted.
 REFUSED = {
     "log.connections_refused": "the server's log",
@@ -187,7 +193,8 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
     Looks like: client connections close to max_connections less the reserved ones; clients that were refused because
         none was left ("too many clients already", "remaining connection slots are reserved").
     Hurts because: the next client is refused, and a restart of the application makes it worse.
-    Speaks for it: connections against the limit; how many clients were refused, and when.
+    Speaks for it: connections against the limit; how many clients were refused, and when; who holds them, since when
+        these are idle, and whether their clients are there.
     Speaks against it: most of them idle: then a pool, not a higher limit, is the answer.
     Remedy: Find the clients that keep idle connections and pool them; raise max_connections only with memory for it.
     Verify: Connections stay under 80 % of the limit at the busiest hour.
@@ -206,13 +213,15 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
 def _taken(case: Case) -> Iterator[Claim]:
     """Servers almost all of whose connections were in use at some look."""
     for used in (figure for name in IN_USE for figure in case.figures(name)):
-        limit = _connections_allowed(case, used.db)
+        limit = connections_allowed(case, used.db)
         if limit is None or used.largest < NEAR_LIMIT * limit:
             continue
         idle = sum(f.last for f in case.figures("pg_stat_activity.connections_idle") if f.db == used.db)
         mostly_idle = idle > used.largest / 2
+        found = held_by(case, used.db)
         yield Claim(
-            phrase("{:.0f} of {} connections to {} are taken", used.largest, limit, used.db),
+            phrase("{:.0f} of {} connections to {} are taken{}", used.largest, limit, used.db,
+                   mostly(found, used.largest)),
             impact=NONE_YET if used.largest < limit else NOT_MEASURED,
             severity="warning" if used.largest < limit else "critical",
             confidence=0.95,
@@ -224,13 +233,15 @@ def _taken(case: Case) -> Iterator[Claim]:
                     phrase("{:.0f}", NEAR_LIMIT * limit),
                     "the next clients are refused",
                     "at_least",
-                )
+                ),
+                *evidence(case, used.db, found, limit),
             ],
             against=[Evidence("statistic", "", phrase("{:.0f} of them idle", idle), "half", "the work needs fewer")]
             if mostly_idle
             else [],
+            first_steps=fewer(found, used.largest),
             database=used.db,
-        )
+        )  # fmt: skip
 
 
 def _refused(case: Case) -> Iterator[Claim]:
@@ -269,14 +280,6 @@ def _refused_us(case: Case) -> Iterator[Claim]:
             ],
             database=str(db),
         )  # fmt: skip
-
-
-def _connections_allowed(case: Case, db: str | None) -> int | None:
-    limit = case.setting("max_connections", db)
-    if limit is None:
-        return None
-    reserved = (case.setting(name, db) for name in ("superuser_reserved_connections", "reserved_connections"))
-    return int(limit) - sum(int(value) for value in reserved if value is not None)
 
 
 def _forks(case: Case) -> list[Evidence]:

@@ -122,7 +122,8 @@ def pooler_not_asked(case: Case) -> Iterator[Claim]:
     for clients in case.figures(CONNECTED):
         lost = case.amount(TIMED_OUT, clients.db)
         at_work = case.time.seconds_per_second if case.is_time_measured else None
-        if clients.last < 1 or case.figures("pgbouncer.cl_active") or (at_work or 0.0) > NOTHING_TO_DO:
+        answers = any(one.db == clients.db for one in case.figures("pgbouncer.cl_active"))
+        if clients.last < 1 or answers or (at_work or 0.0) > NOTHING_TO_DO:
             continue
         if lost:
             title = phrase("PgBouncer turned {:count client/clients} away that no server came free for", round(lost))

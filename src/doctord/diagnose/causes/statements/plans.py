@@ -1,7 +1,8 @@
 """Plans: the planner chose badly, by what it knows of the tables, or was told to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from doctord.analyse.sql.conditions import tables_of
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.hindered import Hindered, hindered, types
@@ -88,8 +89,19 @@ def index_not_used(case: Case) -> Iterator[Claim]:
 
 
 def reasons(case: Case, scan: Scan) -> list[Hindered]:
-    """Why no index of a column in the statement's condition is used, as far as text and catalogue tell for certain."""
-    return [one for one in hindered(case, scan) if one.is_certain]
+    """Why no index of a column in the statement's condition is used, as far as text and catalogue tell for certain.
+
+    None where the statement compares another column, of which there is an index too: the planner could go by that. In a
+    join it may not be what the scan needs.
+    """
+    found = [one for one in hindered(case, scan) if one.is_certain]
+    is_alone = len(tables_of(scan.statement.text or "")) == 1
+    others = is_alone and scan.served.service == "some" and scan.served.column not in _columns(found)
+    return [] if others else found
+
+
+def _columns(found: Iterable[Hindered]) -> set[str]:
+    return {column for one in found for column in one.found.columns[:1]}
 
 
 def _hindered(case: Case) -> Iterator[Claim]:

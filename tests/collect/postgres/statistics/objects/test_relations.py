@@ -93,6 +93,29 @@ def test_types_of_the_columns_that_indexes_begin_with(server: PostgresServer, li
     assert again == {}, "once"
 
 
+def test_whether_an_index_serves_like_goes_by_the_provider_of_the_collation(server: PostgresServer, link: Link) -> None:
+    """ICU's root order is no order of bytes, though the libc of the same database is in C."""
+    if server.version < 15:
+        pytest.skip("a database's own collation is always of libc before version 15")
+    server.execute(
+        "CREATE DATABASE abroad LOCALE_PROVIDER icu ICU_LOCALE 'und' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+    )
+    server.execute(
+        """CREATE TABLE books (title text PRIMARY KEY, sorted text COLLATE "C", named text COLLATE "und-x-icu")""",
+        "CREATE INDEX ON books (sorted)",
+        "CREATE INDEX ON books (named)",
+        "INSERT INTO books SELECT i, i, i FROM generate_series(1, 500) i",
+        "ANALYZE books",
+        dbname="abroad",
+    )
+    with closing(Relations()) as relations:
+        told = {row["name"]: row["value"] for row in rows_of("setting", relations.read(link)) if _is_type(row)}
+    of = "abroad.public.books"
+    assert {name: what for name, what in told.items() if name.startswith(of)} == {
+        f"{of} title": "text", f"{of} sorted": "text, patterns", f"{of} named": "text"
+    }  # fmt: skip
+
+
 def _is_type(row: dict[str, Any]) -> bool:
     return bool(row["component"] == "pg_attribute")
 

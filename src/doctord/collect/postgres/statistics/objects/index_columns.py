@@ -34,12 +34,15 @@ FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS am O
 WHERE i.indrelid = ANY(%s)
 """
 
-# The columns that B-trees begin with; whether one of these serves LIKE: in collation C, or by its class of operators.
+# The columns that B-trees begin with; whether one of these serves LIKE: in the order of bytes, or by its class of
+# operators. The built-in provider (17 on) has no other order, ICU never has it; to_jsonb leaves out what is not there.
 _TYPES: Final = """\
 SELECT /* doctord */ i.indrelid AS relid, attname AS "column", format_type(atttypid, NULL) AS type,
-       bool_or(opcname LIKE '%%pattern\\_ops' OR collname IN ('C', 'POSIX')
-               OR (collname = 'default' AND (SELECT datcollate IN ('C', 'POSIX') FROM pg_database
-                                             WHERE datname = current_database()))) AS patterns
+       bool_or(opcname LIKE '%%pattern\\_ops' OR collprovider = 'b'
+               OR (collprovider = 'c' AND collcollate IN ('C', 'POSIX'))
+               OR (collprovider = 'd' AND (SELECT CASE to_jsonb(d) ->> 'datlocprovider' WHEN 'b' THEN true
+                                                  WHEN 'i' THEN false ELSE datcollate IN ('C', 'POSIX') END
+                                           FROM pg_database AS d WHERE datname = current_database()))) AS patterns
 FROM pg_index AS i JOIN pg_class AS c ON c.oid = indexrelid JOIN pg_am AS am ON am.oid = relam AND amname = 'btree'
      JOIN pg_attribute AS a ON attrelid = indrelid AND attnum = indkey[0]
      JOIN pg_opclass AS o ON o.oid = indclass[0] LEFT JOIN pg_collation AS l ON l.oid = indcollation[0]
