@@ -89,12 +89,16 @@ pub fn without_constants(message: &[u8]) -> String {
     let message = &with_plain_quotes(message);
     let lacks_room = LACKS.iter().any(|words| memchr::memmem::find(message, words).is_some());
     let mut plain = Vec::with_capacity(message.len());
-    let mut parts = message.split(|byte| *byte == b'"');
-    plain.extend_from_slice(parts.next().unwrap_or(b""));
-    while let Some(quoted) = parts.next() {
+    let mut rest = &message[..];
+    while let Some(quote) = memchr::memchr(b'"', rest) {
+        plain.extend_from_slice(&rest[..quote]);
+        rest = &rest[quote + 1..];
         let names_object = OBJECTS
             .iter()
             .any(|word| plain.strip_suffix(b" ").is_some_and(|text| text.ends_with(word)));
+        let end = closing_quote(rest);
+        let quoted = &rest[..end.unwrap_or(rest.len())];
+        rest = end.map_or(&[], |end| &rest[end + 1..]);
         plain.push(b'"');
         match folder(quoted).filter(|_| lacks_room && (plain.ends_with(b"file \"") || plain.ends_with(b"directory \"")))
         {
@@ -102,14 +106,31 @@ pub fn without_constants(message: &[u8]) -> String {
             None => plain.extend_from_slice(if names_object { quoted } else { b"?" }),
         }
         plain.push(b'"');
-        plain.extend_from_slice(parts.next().unwrap_or(b""));
     }
+    plain.extend_from_slice(rest);
     let mut scrubbed = Vec::new();
     // Standard error alone says where in the statement it was.
     let plain = memchr::memmem::rfind(&plain, b" at character ").map_or(&plain[..], |end| &plain[..end]);
     scrub(plain, Dialect::Postgres, &mut scrubbed);
     scrubbed.truncate(LONGEST);
     String::from_utf8_lossy(&scrubbed).into_owned()
+}
+
+/// Where a quoted part ends that may hold quotes itself, as a value or a word of a statement does.
+///
+/// No letter and no quote stands behind the one that ends it, and those behind it come in pairs; else the last one is.
+fn closing_quote(text: &[u8]) -> Option<usize> {
+    let quotes: Vec<usize> = memchr::memchr_iter(b'"', text).collect();
+    let ends = |(number, &at): (usize, &usize)| {
+        let behind = text.get(at + 1);
+        let is_apart = behind.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'"');
+        (is_apart && (quotes.len() - 1 - number).is_multiple_of(2)).then_some(at)
+    };
+    quotes
+        .iter()
+        .enumerate()
+        .find_map(ends)
+        .or_else(|| quotes.last().copied())
 }
 
 /// The folder of a server's file, which may lie on a file system of its own; nothing of any other file.
@@ -180,6 +201,18 @@ mod tests {
             ("Relation »secret« existiert nicht", "Relation \"?\" existiert nicht"),
             ("bad value 'it''s secret' of it", "bad value ? of it"),
             ("syntax error at or near \"secret", "syntax error at or near \"?\""),
+            (
+                "syntax error at or near \"\"secret\"\"",
+                "syntax error at or near \"?\"",
+            ),
+            (
+                "syntax error at or near \"'a \"secret\" b'\"",
+                "syntax error at or near \"?\"",
+            ),
+            (
+                "column \"secret\" of relation \"item\" does not exist",
+                "column \"?\" of relation \"item\" does not exist",
+            ),
         ] {
             assert_eq!(without_constants(message.as_bytes()), left);
         }

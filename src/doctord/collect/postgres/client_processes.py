@@ -19,10 +19,11 @@ from typing import Any, Final, NamedTuple
 
 from doctord._native import Batch
 from doctord.collect.core.control_groups import CGROUPS, PROC, Quota, is_frozen, quotas, text
+from doctord.collect.core.sock_diag import unix_peers
 from doctord.collect.core.socket_owners import End, ends_of, other_namespaces, owners, sockets
 from doctord.collect.postgres.connection.link import Link
-from doctord.collect.postgres.own_clients import unix_peers
 from doctord.collect.postgres.statistics.figures import Figures
+from doctord.dataset.secrets import program_name
 from doctord.errors import UserError
 
 _SESSIONS: Final = """\
@@ -199,7 +200,7 @@ class ClientProcesses:
             if pid not in looked_at and len(looked_at) < _MOST_LOOKED_AT:
                 looked_at[pid] = self._look_at(pid, clients, before, seconds)
             if pid in looked_at:
-                looked_at[pid].sessions[sessions[key]["program"] or ""].append(used[key])
+                looked_at[pid].sessions[program_name(sessions[key]["program"] or "") or ""].append(used[key])
         return sorted(clients.values(), key=lambda one: -one.waited_s)
 
     def _look_at(
