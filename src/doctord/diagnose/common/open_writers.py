@@ -7,8 +7,16 @@ import polars as pl
 
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
+from doctord.diagnose.common.slots import reading, still_s
 from doctord.diagnose.phrase import Words, phrase
 
+RESTART: Final = "pg_replication_slots.restart_lsn_bytes"
+# Of what is kept: less is not what keeps it.
+HALF: Final = 0.5
+# restart_lsn moves with the record of running transactions that the background writer makes every 15 s, and each
+# checkpoint. It may have stood still for one of them before a transaction began, and be read one later.
+RUNNING_S: Final = 15.0
+OLD_S: Final = 2 * RUNNING_S
 AGE: Final = "pg_stat_activity.writing_transaction_s"
 PREPARED: Final = "pg_prepared_xacts.age_s"
 IDLE: Final = "idle in transaction"
@@ -28,6 +36,26 @@ class Writer:
     is_at_work: bool
     table: str
     filter: str
+
+
+def holding(case: Case, slot: Statistic) -> list[Writer]:
+    """The transactions that may hold a slot which is read and whose reader keeps up, the oldest first; else none.
+
+    `slot` is any figure of the slot. One that began after the slot had come to its stand is not among them.
+    """
+    still = still_s(case, slot, RESTART)
+    if still is None or not keeps_up(case, slot):
+        return []
+    return [one for one in open_writers(case, slot.db) if one.age_s >= max(RUNNING_S, still - OLD_S)]
+
+
+def keeps_up(case: Case, slot: Statistic) -> bool:
+    """Whether a slot is read at the last look, and its reader has confirmed most of what is kept for it."""
+    names = ("active", "retained_bytes", "unconfirmed_bytes")
+    active, retained, unconfirmed = (reading(case, name, slot) for name in names)
+    if not active or not active.last or retained is None or unconfirmed is None:
+        return False
+    return unconfirmed.last < HALF * retained.last
 
 
 def open_writers(case: Case, db: str | None) -> list[Writer]:

@@ -55,3 +55,14 @@ def test_a_delay_that_came_at_the_end_did_not_hold_back_what_was_before(changed_
     tables = {name: dataset.frame(name).to_dicts() for name in dataset.tables}
     changed = Dataset.from_rows(**(tables | {"setting": [*tables["setting"], *rows]}))
     assert ("commit_delay_long" in {finding.cause for finding in diagnose(changed).findings}) is is_found
+
+
+@pytest.mark.parametrize("cpu", [{}, {"idle_pct": 1.0, "usr_pct": 90.0}], ids=["idle CPUs", "full CPUs"])
+def test_neither_the_device_nor_the_cpus_hold_back_what_the_server_does(cpu: dict[str, float]) -> None:
+    """The write is quick, and the wait is long: the difference is the delay, and no CPU scheduling."""
+    commits = {("bench", "pg_stat_database.xact_commit"): 100.0}
+    asked = {"commit_delay": "100000", "commit_siblings": "1"}
+    dataset = host(time=WAITING, postgres=commits, disk={"write_ms": 1.0}, cpu=cpu, settings=asked)
+    told = {one.cause: one.explained_by for one in diagnose(dataset).findings}
+    slow = [by for name, by in told.items() if name in ("commits_slow", "log_writer_starved")]
+    assert slow == ["commit_delay_long"]

@@ -77,12 +77,14 @@ def session(pid: int, state: str, db: str = DB) -> dict[str, Any]:
             "wait_class": "Idle" if state != "active" else "CPU"}  # fmt: skip
 
 
-def found(*rows: list[dict[str, Any]], sessions: tuple[dict[str, Any], ...] = ()) -> list[Finding]:
+def found(
+    *rows: list[dict[str, Any]], sessions: tuple[dict[str, Any], ...] = (), cause: str = "slot_keeps_wal"
+) -> list[Finding]:
     dataset = host(settings=SETTINGS, sessions=sessions)
     tables = {name: dataset.frame(name).to_dicts() for name in dataset.tables}
     told = [row for one in rows for row in one]
     dataset = Dataset.from_rows(**(tables | {"statistic": [*tables.get("statistic", []), *told]}))
-    return [finding for finding in diagnose(dataset).findings if finding.cause == "slot_keeps_wal"]
+    return [finding for finding in diagnose(dataset).findings if finding.cause == cause]
 
 
 def test_a_transaction_that_stays_open_holds_the_slot_and_is_named() -> None:
@@ -169,6 +171,16 @@ def test_a_reader_that_went_away_a_moment_ago_is_not_connected() -> None:
 def test_a_slot_that_nobody_reads_is_told_as_such() -> None:
     [finding] = found(slot(fixed, fixed, active=0.0), writing(4711, 720))
     assert said(finding.title).startswith("Nobody reads slot cdc")
+
+
+@pytest.mark.parametrize("holder", [writing(4711, 720), prepared("order-7", 720), []], ids=["open", "prepared", "none"])
+def test_vacuum_of_the_catalogues_waits_for_who_holds_the_slot(holder: list[dict[str, Any]]) -> None:
+    """The slot keeps their rows, and is not what to drop."""
+    old = gauge("pg_replication_slots.catalog_xmin_age", "cdc", lambda _: 5e6)
+    held = next(one for one in found(slot(fixed, moving), old, holder, cause="vacuum_held_back"))
+    title = "Vacuum is held back by replication slot cdc (system catalogues)"
+    assert said(held.title).startswith(title)
+    assert (", which is read and waits for" in said(held.title)) is bool(holder)
 
 
 def _write(server: PostgresServer, stop: threading.Event) -> None:

@@ -7,6 +7,7 @@ import polars as pl
 
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
+from doctord.diagnose.common.open_writers import holding
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Phrase, Words, phrase
 
@@ -96,8 +97,15 @@ def _slots(case: Case) -> Iterator[Holder]:
     for figure in (*case.figures(SLOT_AGE), *case.figures(CATALOGUE_AGE)):
         if _stands_still(case, figure):
             is_of_catalogues = figure.name == CATALOGUE_AGE
+            # Its reader keeps up: what decoding must begin with again is held by who has begun and not ended.
+            first = next(iter(holding(case, figure)), None) if is_of_catalogues else None
             yield Holder(
-                phrase("replication slot {}{}", figure.entity, " (system catalogues)" if is_of_catalogues else ""),
+                phrase(
+                    "replication slot {}{}{}",
+                    figure.entity,
+                    " (system catalogues)" if is_of_catalogues else "",
+                    phrase(", which is read and waits for {}", first.who) if first else "",
+                ),
                 *(figure.db, None, None, figure.last, figure.last >= OLD_XMIN_TRANSACTIONS),
                 *("statistic", f"name = '{figure.name}' and entity = '{figure.entity}'"),
                 is_of_catalogues=is_of_catalogues,

@@ -48,8 +48,8 @@ def vacuum_held_back(case: Case) -> Iterator[Claim]:
         looked for are found at once; rows that died long before that snapshot was taken: then vacuum did not come, or
         is too slow.
     Remedy: End the holder: the session (and set idle_in_transaction_session_timeout or transaction_timeout), the slot
-        nobody reads (pg_drop_replication_slot), the prepared transaction (ROLLBACK PREPARED), the query on the standby
-        (or hot_standby_feedback = off there).
+        nobody reads (pg_drop_replication_slot), of one that is read the transaction that it waits for, the prepared
+        transaction (ROLLBACK PREPARED), the query on the standby (or hot_standby_feedback = off there).
     Verify: The oldest backend_xmin advances; n_dead_tup falls after the next vacuum.
     Source: PostgreSQL documentation, "Routine Vacuuming", "Heap-Only Tuples (HOT)" and hot_standby_feedback.
     """

@@ -23,7 +23,7 @@ SIBLINGS_DEFAULT: Final = 5
 MOST: Final = 0.5
 
 
-@cause(explains=("commits_slow", "commits_too_frequent", "row_locks"), waits=KINDS)
+@cause(explains=("commits_slow", "commits_too_frequent", "log_writer_starved", "row_locks"), waits=KINDS)
 def commit_delay_long(case: Case) -> Iterator[Claim]:
     """Each commit sleeps before it writes the log, as commit_delay says.
 

@@ -9,7 +9,7 @@ from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 
 
-@cause(explains=("row_locks", "table_locks"), waits=KINDS)
+@cause(explains=("commits_slow", "log_writer_starved", "row_locks", "table_locks"), waits=KINDS)
 def commits_hang(case: Case) -> Iterator[Claim]:
     """Whoever writes the log waits for one write that does not end.
 

@@ -8,20 +8,14 @@ from typing import Final
 
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.open_writers import Writer, open_writers
+from doctord.diagnose.common.open_writers import HALF, OLD_S, RESTART, RUNNING_S, Writer, holding, keeps_up
 from doctord.diagnose.common.slots import kept, reading, severity, still_s
 from doctord.diagnose.common.wal_room import Room, symptoms, until_end
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured, Severity
 from doctord.diagnose.phrase import Words, listed, phrase
 
-CONFIRMED, RESTART = "pg_replication_slots.confirmed_flush_lsn_bytes", "pg_replication_slots.restart_lsn_bytes"
+CONFIRMED: Final = "pg_replication_slots.confirmed_flush_lsn_bytes"
 UNCONFIRMED: Final = "pg_replication_slots.unconfirmed_bytes"
-# Of what is kept: less is not what keeps it.
-HALF: Final = 0.5
-# restart_lsn moves with the record of running transactions that the background writer makes every 15 s, and each
-# checkpoint. It may have stood still for one of them before a transaction began, and be read one later.
-RUNNING_S: Final = 15.0
-OLD_S: Final = 2 * RUNNING_S
 # Readers confirm every ten seconds (wal_receiver_status_interval, pg_recvlogical --status-interval).
 SILENT_S: Final = 12.0
 # Longer than any statement that somebody waits for.
@@ -47,12 +41,9 @@ SILENT: Final[tuple[Words, ...]] = (
 def read_slot(case: Case, retained: Statistic, active: Statistic, room: Room) -> Claim:
     """Who keeps the log for a slot that is read: its reader, or an open transaction while the reader keeps up."""
     unconfirmed = reading(case, "unconfirmed_bytes", retained)
-    if not active.last or unconfirmed is None or unconfirmed.last >= HALF * retained.last:
+    if unconfirmed is None or not keeps_up(case, retained):
         return _behind(case, retained, active, room)
-    still = still_s(case, retained, RESTART)
-    writers = [one for one in open_writers(case, retained.db)
-               if one.age_s >= max(RUNNING_S, (still or 0.0) - OLD_S)]  # fmt: skip
-    return _held(case, retained, unconfirmed, room, writers if still is not None else [])
+    return _held(case, retained, unconfirmed, room, holding(case, retained))
 
 
 def _behind(case: Case, retained: Statistic, active: Statistic, room: Room) -> Claim:
@@ -142,8 +133,8 @@ def _end(first: Writer | None) -> tuple[Words, ...]:
     """How to end the transaction that holds it."""
     if first is None:
         return ("Find the oldest transaction that has written: select pid, xact_start, state from pg_stat_activity "
-                "where backend_xid is not null order by age(backend_xid) desc; and pg_prepared_xacts. Have it "
-                "ended.",)  # fmt: skip
+                "where backend_xid is not null order by age(backend_xid) desc; and pg_prepared_xacts; on the primary, "
+                "where this is a standby. Have it ended.",)  # fmt: skip
     if first.sid is None:
         return (phrase("Ask who coordinates prepared transaction {} whether it is to be committed: then COMMIT "
                        "PREPARED '{}', else ROLLBACK PREPARED '{}', in its database.", *[first.name] * 3),)  # fmt: skip
