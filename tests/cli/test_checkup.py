@@ -59,7 +59,7 @@ def test_no_time_to_look_is_no_clean_bill() -> None:
 def test_a_named_server_that_does_not_answer_is_no_health(tmp_path: Path) -> None:
     result = checkup("--dsn", f"host={tmp_path} port=5999 password=hunter2")
     assert result.returncode in {1, 2}, "1 where the host has a finding of its own"
-    assert "the server that was named did not answer" in " ".join(result.stdout.lower().split())
+    assert "the server that was named could not be asked" in " ".join(result.stdout.lower().split())
     assert "COULD NOT BE SEEN" in result.stdout
     assert "hunter2" not in result.stdout + result.stderr
 

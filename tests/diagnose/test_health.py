@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.hosts import host
+from diagnose.hosts import DB, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Diagnosis, Impact, at_most, measured
@@ -83,7 +83,23 @@ def test_a_slow_disk_of_a_host_alone_is_one_at_which_no_drive_is_at_work(
 def test_a_server_that_was_named_and_did_not_answer_gets_no_clean_bill() -> None:
     diagnosis = diagnose(host(without=("session", "process", "wait", "statistic")), servers=1)
     assert diagnosis.health == "not_judged"
-    assert verdict(diagnosis) == "No verdict: the server that was named did not answer"
+    assert verdict(diagnosis) == "No verdict: the server that was named could not be asked"
+
+
+def test_a_server_that_turned_us_down_gets_no_clean_bill_though_its_log_was_read() -> None:
+    log = {
+        "component": "postgresql",
+        "db": DB,
+        "name": "log.messages",
+        "entity": "FATAL",
+        "value": 0.0,
+        "unit": "per_s",
+    }
+    of_host = ("session", "process", "wait")
+    diagnosis = diagnose(host(without=of_host, extra={"statistic": [log]}), servers=1)
+    assert (diagnosis.unanswered, diagnosis.health) == (1, "not_judged")
+    told = {(None, "pg_stat_database.xact_commit"): 100.0}
+    assert diagnose(host(without=of_host, extra={"statistic": [log]}, postgres=told), servers=1).unanswered == 0
 
 
 def test_figures_that_cannot_tell_are_no_verdict() -> None:

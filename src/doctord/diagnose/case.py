@@ -33,6 +33,8 @@ WORTH_SAYING_SHARE = 0.05
 WORTH_SAYING_SESSIONS = 0.1
 # Tables with one row for the whole host at a time.
 OF_A_HOST = ("cpu", "memory")
+# Statistics that a server's log tells, also of one that lets nobody in.
+OF_LOG = "log."
 
 
 class Case:
@@ -175,6 +177,16 @@ class Case:
         names = [
             self.dataset.frame(table)["db"].drop_nulls().unique(maintain_order=True)
             for table in ("session", "statistic", "wait")
+        ]
+        return pl.concat(names).unique(maintain_order=True).sort().to_list()
+
+    @cached_property
+    def asked(self) -> list[str]:
+        """Those of them that told something themselves; of others there is only what stands in their log."""
+        statistic = self.dataset.frame("statistic").filter(~pl.col("name").str.starts_with(OF_LOG))
+        names = [
+            frame["db"].drop_nulls().unique(maintain_order=True)
+            for frame in (self.dataset.frame("session"), statistic, self.dataset.frame("wait"))
         ]
         return pl.concat(names).unique(maintain_order=True).sort().to_list()
 

@@ -87,7 +87,7 @@ def diagnose(
         figures=tuple(case.vitals.values()),
         judged=areas,
         not_judged=not_judged(case),
-        unanswered=max(servers - len(case.dbs), 0),
+        unanswered=max(servers - len(case.asked), 0),
         top=first(case.top),
         explained=explained_share(case),
     )

@@ -66,11 +66,11 @@ def explained(diagnosis: Diagnosis) -> str:
 
 
 def unanswered(diagnosis: Diagnosis) -> str:
-    """That servers which were named did not answer, where the verdict itself is about something else; else empty."""
+    """That servers which were named gave no answer, or let us not in, where the verdict is about something else."""
     if not diagnosis.unanswered or diagnosis.health == "not_judged":
         return ""
     who = _named(diagnosis.unanswered)
-    return f"{who[0].upper()}{who[1:]} did not answer: why is at the end, under what could not be seen"
+    return f"{who[0].upper()}{who[1:]} could not be asked: why is at the end, under what could not be seen"
 
 
 def _named(servers: int) -> str:
@@ -80,7 +80,7 @@ def _named(servers: int) -> str:
 def _why_not(diagnosis: Diagnosis) -> str:
     """Why there is no verdict."""
     if diagnosis.unanswered:
-        return f"{_named(diagnosis.unanswered)} did not answer"
+        return f"{_named(diagnosis.unanswered)} could not be asked"
     undecided = next((finding for finding in diagnosis.findings if finding.not_measured), None)
     if undecided:
         return said(undecided.title)

@@ -114,13 +114,13 @@ def _without_colour(text: str) -> str:
 
 
 def test_the_header_says_that_a_server_that_was_named_did_not_answer_whatever_else_is_wrong() -> None:
-    told = "The server that was named did not answer"
+    told = "The server that was named could not be asked"
     assert any(told in line for line in render(replace(examples.ONE, unanswered=1), 80, colour=False).splitlines()[:6])
     assert told not in render(examples.ONE, 80, colour=False)
     two = render(replace(examples.ONE, unanswered=2), 80, colour=False)
-    assert "2 servers that were named did not answer" in " ".join(two.split())
+    assert "2 servers that were named could not be asked" in " ".join(two.split())
     unjudged = render(replace(examples.HEALTHY, unanswered=1), 80, colour=False)
-    assert unjudged.count("did not answer") == 1
+    assert unjudged.count("could not be asked") == 1
 
 
 def test_the_header_says_how_much_of_the_time_the_findings_explain() -> None:

@@ -69,3 +69,18 @@ def test_logons_that_oracle_counts_are_not_all_of_clients() -> None:
     commits = {**common, "name": "v$sysstat.user commits", "value": 0.7}
     found = diagnose(Dataset.from_rows(statistic=[logons, commits])).findings
     assert "connection_churn" not in {finding.cause for finding in found}
+
+
+FULL = "FATAL 53300 sorry, too many clients already"
+
+
+@pytest.mark.parametrize(
+    ("others", "explained_by"), [([], "connections_near_limit"), (["ERROR 22012 division by zero"], None)]
+)
+def test_the_logs_errors_are_a_symptom_where_they_are_refused_connections_alone(
+    others: list[str], explained_by: str | None
+) -> None:
+    figures: dict[tuple[str | None, str], float] = {(name, "log.errors"): 2.0 for name in [FULL, *others]}
+    findings = diagnose(host(postgres={**figures, (None, "log.connections_refused"): 2.0})).findings
+    by_cause = {finding.cause: finding for finding in findings}
+    assert by_cause["errors_logged"].explained_by == explained_by

@@ -42,9 +42,9 @@ def test_a_counter_that_is_set_with_a_document() -> None:
     assert next(iter(findings)) == "wide_values_rewritten"
     assert "32.2 KiB of log for it" in said(finding.title)
     assert "3,200 pieces/s" in figures(finding.for_)
-    assert "it sets 2 columns at once" in figures(finding.for_)
+    assert "it sets 2 columns at once with a column that it counts up" in figures(finding.for_)
     assert finding.severity in {"warning", "critical"}
-    assert finding.against == ()
+    assert (finding.confidence, finding.against) == (0.85, ())
     assert "wide_values_fetched" not in findings, "it reads them to write them"
 
 
@@ -53,6 +53,12 @@ def test_a_part_of_a_document_that_is_written_whole() -> None:
     finding = found(tables(), text=text)["wide_values_rewritten"]
     assert "it changes a part of a value" in figures(finding.for_)
     assert finding.severity in {"warning", "critical"}
+
+
+def test_columns_that_may_all_have_changed_are_less_sure() -> None:
+    finding = found(tables(), text="update documents set seen = $1, body = $2 where id = $3")["wide_values_rewritten"]
+    assert "it sets 2 columns at once" in figures(finding.for_)
+    assert (finding.severity, finding.confidence) == ("warning", 0.7)
 
 
 def test_a_document_that_is_replaced_is_a_note() -> None:

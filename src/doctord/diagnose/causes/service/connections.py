@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from doctord.analyse.errors import failures, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.connections_held import (
@@ -39,6 +40,7 @@ REFUSED = {
     "log.connections_refused": "the server's log",
     "global_status.connection_errors_max_connections": "the server's status",
 }
+NONE_LEFT_STATE = "53300"  # too_many_connections
 # What who is refused live is told, as an event, where a limit is reached.
 REFUSED_NOW, NONE_LEFT = "refused", "too many clients|connection slots"
 
@@ -203,11 +205,23 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
     """
     seen, told = [*_taken(case), *_refused_us(case)], [*_refused(case)]
     first = {claim.database: claim for claim in reversed(seen)}
+    told = [replace(claim, explains=_symptoms(case, claim.database)) for claim in told]
     for claim in first.values():
         same = [one for one in (*seen, *told) if one.database == claim.database and one is not claim]
         worst = min((claim, *same), key=lambda one: SEVERITIES.index(one.graded)).graded
-        yield replace(claim, for_=[*claim.for_, *(item for one in same for item in one.for_)], severity=worst)
+        yield replace(
+            claim,
+            for_=[*claim.for_, *(item for one in same for item in one.for_)],
+            severity=worst,
+            explains=_symptoms(case, claim.database),
+        )
     yield from (claim for claim in told if claim.database not in first)
+
+
+def _symptoms(case: Case, db: str | None) -> list[str]:
+    """That the log has errors, where it has none but refused connections."""
+    errors = [one for one in failures(logged(case.dataset)) if one.db == db]
+    return ["errors_logged"] if errors and all(one.state == NONE_LEFT_STATE for one in errors) else []
 
 
 def _taken(case: Case) -> Iterator[Claim]:

@@ -34,6 +34,8 @@ _SET: Final = regex(r"\bset\b(?P<set>.*?)(?:\bwhere\b|\breturning\b|\bfrom\b|\bw
 _PART: Final = regex(
     r"\bjsonb?_(?:set|insert)\w*\s*\(|\|\||#-|\boverlay\s*\(|\barray_(?:append|prepend|remove)\s*\(", re.IGNORECASE
 )
+# A column that is set to itself and something: a counter.
+_COUNTS: Final = regex(r'^"?(\w+)"?\s*=.*\b\1\b"?\s*[-+](?!>)', re.IGNORECASE | re.DOTALL)
 WHETHER_IT_CHANGED: Final = NotMeasured(
     "whether the values changed, and which column it is",
     "the server counts pieces by table",
@@ -153,7 +155,7 @@ def _claim(case: Case, one: Rewritten, statement: Statement, *, slowed: bool) ->
         phrase("A statement writes the wide values of {} anew with each row{}: {}", one.table, _amount(one, statement),
                shortened(statement.text or "")),
         impact=at_most(statement.share),
-        confidence=0.6 if wanted or against else 0.85,
+        confidence=0.6 if wanted or against else 0.85 if _is_telling(statement) else 0.7,
         severity=_severity(case, statement, slowed=slowed, much=much, is_certain=not wanted and not against),
         for_=[
             Evidence("statistic", f"entity = '{one.entity}' and name like '{OF_TABLE}toast_n_%'",
@@ -201,11 +203,18 @@ def _of_text(statement: Statement) -> list[Evidence]:
     columns = _assigned(statement.text or "")
     signs = list[Words]()
     if len(columns) > 1:
-        signs.append(phrase("it sets {} columns at once", len(columns)))
-    if _PART.search(" ".join(columns)):
+        counts = " with a column that it counts up" if any(map(_COUNTS.search, columns)) else ""
+        signs.append(phrase("it sets {} columns at once{}", len(columns), counts))
+    if any(map(_PART.search, columns)):
         signs.append("it changes a part of a value")
     why = "a wide one among them is written whole, changed or not"
     return [Evidence("statement", f"statement_id = '{statement.statement_id}'", sign, "", why) for sign in signs]
+
+
+def _is_telling(statement: Statement) -> bool:
+    """Whether the text tells that what changes is little; several columns that are set may all have changed."""
+    columns = _assigned(statement.text or "")
+    return any(map(_PART.search, columns)) or (len(columns) > 1 and any(map(_COUNTS.search, columns)))
 
 
 def _assigned(text: str) -> list[str]:
