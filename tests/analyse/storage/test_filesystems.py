@@ -13,6 +13,13 @@ def test_the_share_is_that_of_df() -> None:
     assert data["left_bytes"] == 60 * GIB
 
 
+def test_one_without_any_room_has_no_share() -> None:
+    """As a file system in user space, or one that is about to be unmounted, tells of itself."""
+    nothing = {"mount": "/none", "device": "none", "size_bytes": 0, "used_bytes": 0, "available_bytes": 0}
+    root, none = newest(host(filesystems=[RESERVED, nothing])).iter_rows(named=True)
+    assert (root["used_share"], none["used_share"]) == (0.75, None)
+
+
 def test_a_folder_lies_on_the_nearest_mount_above_it() -> None:
     dataset = host(filesystems=[RESERVED, DATA])
     assert left_bytes(dataset, "/data/base") == 60 * GIB

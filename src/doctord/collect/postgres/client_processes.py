@@ -10,6 +10,7 @@ new, rarely, and the more seldom the longer that takes; control groups and state
 wait for or that are in use.
 """
 
+import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -34,7 +35,7 @@ FROM pg_stat_get_activity(NULL) WHERE backend_type = 'client backend' AND pid <>
 """
 _LOOK_EVERY_S: Final = 2.0
 _A_TICK_S: Final = 0.05  # a look may come a little before its time
-_LOOK_SHARE: Final = 0.01  # of the time, and as much for looking up processes
+_LOOK_SHARE: Final = 0.02  # of the time: the server's answer, our CPU time, and as much for looking up processes
 _NEW_EVERY_S: Final = 10.0
 # A session that waits for its client for half of the time is worth looking it up at once.
 _WAITS: Final = 0.5
@@ -138,10 +139,13 @@ class ClientProcesses:
         except UserError as refusal:
             link.notices.not_measured(link.db, _SUBJECT, str(refusal), refusal.hint)
             sessions = {}
+        answered_s = time.monotonic() - now
         self._known = {key: pid for key, pid in self._known.items() if key in sessions}
         self._look_up(link, sessions, times, seconds or _LOOK_EVERY_S)
+        spent_s = time.thread_time()
         found = self._clients(sessions, times, seconds)
-        self._look_from = now + max(_LOOK_EVERY_S - _A_TICK_S, (time.monotonic() - now) / _LOOK_SHARE)
+        cost_s = max(answered_s, time.thread_time() - spent_s)
+        self._look_from = now + max(_LOOK_EVERY_S - _A_TICK_S, cost_s / _LOOK_SHARE)
         return _told(link.db, found, seconds) if seconds else []
 
     def _look_up(
@@ -149,7 +153,7 @@ class ClientProcesses:
     ) -> None:
         """Find the processes of sessions that are new: at once of those that wait for their client, else seldom."""
         new = [key for key, row in sessions.items() if key not in self._known and row["client_port"] is not None]
-        began = time.monotonic()
+        began, spent_s = time.monotonic(), time.thread_time()
         waiting = [key for key in new if key in times and _waited(times[key]) >= _WAITS * seconds]
         if not new or began < self._new_from - (0.0 if not waiting else _NEW_EVERY_S):
             return
@@ -158,7 +162,7 @@ class ClientProcesses:
         self._known |= {key: here.pids.get(ends[key].inode) if key in ends else None for key in new}
         if here.refused and any(key in ends and self._known[key] is None for key in waiting):
             link.notices.not_measured(link.db, _SUBJECT, "not granted", _HINT)
-        self._new_from = began + max(_NEW_EVERY_S, (time.monotonic() - began) / _LOOK_SHARE)
+        self._new_from = began + max(_NEW_EVERY_S, (time.thread_time() - spent_s) / _LOOK_SHARE)
 
     def _ends(self, link: Link, sessions: Mapping[_Key, Mapping[str, Any]]) -> dict[_Key, End]:
         """The clients' ends of their connections, as far as these are on this host."""
@@ -191,7 +195,7 @@ class ClientProcesses:
         recently = seconds or _LOOK_EVERY_S
         used = {key: times.get(key, _Times()) for key, row in sessions.items()
                 if key in times or (row["in_state_s"] or 0.0) < recently}  # fmt: skip
-        servers = {key.sid for key in sessions}
+        servers = {key.sid for key in sessions} | {os.getpid()}  # nor do we tell of ourselves
         here = [(key, pid) for key in used if (pid := self._known.get(key)) is not None and pid not in servers]
         here.sort(key=lambda one: -_waited(used[one[0]]))
         clients, looked_at = dict[_Alike, _Clients](), dict[int, _Clients]()

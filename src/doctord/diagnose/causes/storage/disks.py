@@ -306,7 +306,8 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
         where = f"mount = '{row['mount']}'" if row["mount"] else f"device = '{row['device']}'"
         for_, against = weigh(
             [
-                Sign("filesystem", where, row["used_share"] * 100, FULL_SHARE * 100, "{:.1f %} used", "room runs out"),
+                Sign("filesystem", where, None if row["used_share"] is None else row["used_share"] * 100,
+                     FULL_SHARE * 100, "{:.1f %} used", "room runs out"),
                 Sign("filesystem", where, row["left_bytes"] / 2**30, ROOM_BYTES / 2**30, "{:.1f GiB} left",
                      "one large operation fills it", "not gone in a moment", below=True),
                 Sign("filesystem", where, None if row["inodes"] is None else row["inodes"] * 100, FULL_SHARE * 100,
