@@ -69,6 +69,7 @@ def _silent(case: Case) -> Iterator[Claim]:
             ],
             against=_answers(case, str(db)),
             time_of="interval",
+            database=None if db is None else str(db),
         )
 
 
