@@ -144,3 +144,12 @@ def test_one_writer_and_the_servers_own_log_writer_hang() -> None:
 def test_another_servers_commits_that_move_do_not_hide_a_hang() -> None:
     other = [look(pid, at, 0.01, db="postgresql:5433") for pid in (1, 2, 3) for at in range(20)]
     assert "commits_hang" in causes(samples(1), samples(2), other)
+
+
+@pytest.mark.parametrize(("server", "by"), [(DB, "commits_hang"), ("postgresql:5433", None)])
+def test_a_server_that_hangs_so_leaves_us_without_answer_too(server: str, by: str | None) -> None:
+    """Who reads a block may have to write another one out, and its log before it."""
+    silence = {"kind": "no answer", "db": server, "subject": server, "text": "no answer for 3 s", "interval_s": 8.0}
+    dataset = once(host(time={}, extra={"session": [*samples(1), *samples(2)]}, events=[silence]))
+    told = {one.cause: one.explained_by for one in diagnose(dataset).findings}
+    assert told["server_does_not_answer"] == by

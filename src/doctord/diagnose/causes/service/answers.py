@@ -86,6 +86,7 @@ def _silent(case: Case) -> Iterator[Claim]:
             ],
             against=_answers(case, str(db)),
             time_of="interval",
+            database=None if db is None else str(db),
         )
 
 

@@ -43,6 +43,8 @@ def commits_hang(case: Case) -> Iterator[Claim]:
             ],
             against=_over(hang),
             severity="warning" if hang.is_over else "critical",
+            # Whoever reads a block may have to write another one out, and its log before it: we do, too.
+            explains=("server_does_not_answer",),
             database=hang.db,
         )  # fmt: skip
 
