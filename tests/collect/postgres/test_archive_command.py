@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from doctord.collect.postgres.archive_command import running
-from doctord.collect.postgres.statistics.archiver import Archiver
+from doctord.collect.postgres.statistics.wal.archiver import Archiver
 from postgres_samples import SECRET, figures, link_to, rows_of
 from servers import PostgresServer
 

@@ -7,7 +7,7 @@ import pytest
 from diagnose.hosts import START, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.pool_size import evidence
+from doctord.diagnose.causes.host.pool_size import evidence
 from doctord.diagnose.common.starved import is_crowded, starving_moments, wanting
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said

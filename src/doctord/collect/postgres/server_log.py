@@ -69,17 +69,11 @@ class Form(NamedTuple):
 
 
 class Written(NamedTuple):
-    """The log that a server of this host writes now: of which process, its file where a collector writes one."""
+    """The log that a server of this host writes now: where it is reached, its name where a collector writes it."""
 
-    pid: int
-    folder: str
+    path: str
     file: str | None
     prefix: str
-
-    @property
-    def path(self) -> str:
-        """Where we reach it."""
-        return _path(self.pid, self.file, self.folder)
 
 
 def written(link: Link) -> Written | None:
@@ -94,7 +88,7 @@ def written(link: Link) -> Written | None:
 
 def _written(pid: int, link: Link) -> Written:
     where = link.query(_WHERE)[0]
-    return Written(pid, where["folder"], where["file"], where["prefix"])
+    return Written(_path(pid, where["file"], where["folder"]), where["file"], where["prefix"])
 
 
 class ServerLog:
@@ -130,7 +124,7 @@ class ServerLog:
             return
         try:
             where = _written(pid, link)
-            self._follow(pid, where.folder, where.file, where.prefix, link)
+            self._follow(where.path, where.file, where.prefix, link)
         except UserError as refusal:
             self._ask_again_at = time.monotonic() + _ASK_AGAIN_S  # the server logs each refusal as an error
             self.find_unasked(link)
@@ -148,11 +142,10 @@ class ServerLog:
             place = log_place(self._pid) if self._pid is not None else None
         if place is not None and self._pid is not None:
             with suppress(OSError):  # once it is asked, that is said
-                self._follow(self._pid, place.folder, place.file, None, None)
+                self._follow(_path(self._pid, place.file, place.folder), place.file, None, None)
 
-    def _follow(self, pid: int, folder: str, file: str | None, prefix: str | None, link: Link | None) -> None:
+    def _follow(self, path: str, file: str | None, prefix: str | None, link: Link | None) -> None:
         """Go on in a file; what is no file is said where there is a link to say it of."""
-        path = _path(pid, file, folder)
         form = Form(_FORMS.get(Path(file or "").suffix, "stderr"), prefix)
         status = Path(path).stat()
         is_same = self._form is not None and self._form.may_be(form)

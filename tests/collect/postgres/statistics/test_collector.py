@@ -7,16 +7,16 @@ import pytest
 
 from doctord._native import Batch
 from doctord.collect.postgres.connection.link import Link
-from doctord.collect.postgres.statistics.archiver import Archiver
 from doctord.collect.postgres.statistics.collector import StatisticsCollector
 from doctord.collect.postgres.statistics.horizon import Horizon
 from doctord.collect.postgres.statistics.objects.relations import Relations
-from doctord.collect.postgres.statistics.replication import FLUSHED, Replication
 from doctord.collect.postgres.statistics.rights import note_rights
 from doctord.collect.postgres.statistics.settings import Settings
 from doctord.collect.postgres.statistics.sizes import Sizes
 from doctord.collect.postgres.statistics.statements import Statements
 from doctord.collect.postgres.statistics.views import ClusterViews
+from doctord.collect.postgres.statistics.wal.archiver import Archiver
+from doctord.collect.postgres.statistics.wal.replication import FLUSHED, Replication
 from postgres_samples import SECRET, figures, link_to, rows_of, until
 from servers import PostgresServer, running_postgres
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from diagnose.hosts import DB, START, host
-from doctord.collect.postgres.statistics.replication import Replication
+from doctord.collect.postgres.statistics.wal.replication import Replication
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said

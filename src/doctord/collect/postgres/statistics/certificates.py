@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.collect.core.certificate import Validity, in_file, validity
 from doctord.collect.core.rates import Cadence
+from doctord.collect.postgres.connection.certificate import Validity, in_file, validity
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.connection.served_certificate import served
 from doctord.collect.postgres.statistics.figures import Figures

@@ -10,7 +10,6 @@ from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.notify_queue import NotifyQueue
 from doctord.collect.postgres.server_log import ServerLog
-from doctord.collect.postgres.statistics.archiver import Archiver
 from doctord.collect.postgres.statistics.certificates import Certificates
 from doctord.collect.postgres.statistics.clock import Clock
 from doctord.collect.postgres.statistics.folders import Folders
@@ -22,15 +21,16 @@ from doctord.collect.postgres.statistics.lock_table import LockTable
 from doctord.collect.postgres.statistics.objects.notifiers import Notifiers
 from doctord.collect.postgres.statistics.objects.relations import Relations
 from doctord.collect.postgres.statistics.objects.schema import Schema
-from doctord.collect.postgres.statistics.replication import Replication
 from doctord.collect.postgres.statistics.rights import note_rights
 from doctord.collect.postgres.statistics.role_settings import RoleSettings
 from doctord.collect.postgres.statistics.settings import Settings
 from doctord.collect.postgres.statistics.sizes import Sizes
 from doctord.collect.postgres.statistics.statements import Statements
-from doctord.collect.postgres.statistics.subscriptions import Subscriptions
 from doctord.collect.postgres.statistics.views import ClusterViews
 from doctord.collect.postgres.statistics.wait_sampling import WaitSampling
+from doctord.collect.postgres.statistics.wal.archiver import Archiver
+from doctord.collect.postgres.statistics.wal.replication import Replication
+from doctord.collect.postgres.statistics.wal.subscriptions import Subscriptions
 from doctord.errors import UserError
 
 

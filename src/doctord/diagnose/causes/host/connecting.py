@@ -13,8 +13,8 @@ from doctord.analyse.host.parents import parents
 from doctord.analyse.spells import covered_s
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common import logins_under_way as under_way
-from doctord.diagnose.common.logins_under_way import Reason
+from doctord.diagnose.causes.host import logins_under_way as under_way
+from doctord.diagnose.causes.host.logins_under_way import Reason
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, phrase

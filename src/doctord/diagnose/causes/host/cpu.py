@@ -12,7 +12,7 @@ from doctord.analyse.spells import LASTING, LASTING_S, held
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common import pool_size
+from doctord.diagnose.causes.host import pool_size
 from doctord.diagnose.common.holders import cpu_users, holder, largest, named, rows_of, to_begin_with
 from doctord.diagnose.common.starved import (
     MOST_WAITED,

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from doctord.analyse.errors import IN_ALL, LOGGED, Logged, failures, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.service.met_by import met_by
 from doctord.diagnose.common.failures import ERROR, POSTGRESQL, WHICH_ERRORS, failed, is_log_read, transactions
-from doctord.diagnose.common.met_by import met_by
 from doctord.diagnose.common.removed_wal import is_about_removed
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence

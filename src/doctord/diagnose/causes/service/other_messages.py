@@ -11,8 +11,8 @@ from doctord.analyse.errors import IN_ALL, LOGGED, Logged, logged
 from doctord.dataset.log_messages import USUAL, Known, known
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.service.met_by import met_by
 from doctord.diagnose.common.failures import OFTEN, OFTEN_PER_S, OVER_S, POSTGRESQL
-from doctord.diagnose.common.met_by import met_by
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, Severity
 from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.words import shortened

@@ -8,8 +8,8 @@ from doctord.analyse.certificates import Certificate, certificates
 from doctord.analyse.errors import LOGGED, Logged, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.service.met_by import met_by
 from doctord.diagnose.common.failures import MESSAGES
-from doctord.diagnose.common.met_by import met_by
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Severity
 from doctord.diagnose.phrase import Words, phrase
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.statements.planner_settings import evidence, first_steps, lengthening, named
 from doctord.diagnose.common.failures import failed
-from doctord.diagnose.common.planner_settings import evidence, first_steps, lengthening, named
 from doctord.diagnose.common.slowed import is_slowed, on_cpu_ms, severity
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most

@@ -9,9 +9,9 @@ from doctord.analyse.sql.role_settings import of_server
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.statements.worse_settings import ON_TABLES, PARAMETER
 from doctord.diagnose.common.scans import AGGREGATES, per_call, scans
 from doctord.diagnose.common.slowed import FELT_MS, is_slowed, works
-from doctord.diagnose.common.worse_settings import ON_TABLES, PARAMETER
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened

@@ -11,9 +11,9 @@ from doctord.analyse.sql.statements import Statement
 from doctord.dataset.role_settings import COMPONENT
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.statements.worse_settings import MEMORY, Worse, governs, shown, spills, worse
 from doctord.diagnose.common.scans import per_call
 from doctord.diagnose.common.slowed import OWN_WORK, is_slowed, severity, works
-from doctord.diagnose.common.worse_settings import MEMORY, Worse, governs, shown, spills, worse
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.diagnose.words import shortened

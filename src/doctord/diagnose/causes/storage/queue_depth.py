@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from doctord.analyse.host.queues import Waiting, waiting_in_host
 from doctord.analyse.storage import disks
 from doctord.analyse.storage.dasds import ControlUnit, control_units
+from doctord.analyse.storage.queues import Waiting, waiting_in_host
 from doctord.dataset.waits.kinds import STORAGE
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause

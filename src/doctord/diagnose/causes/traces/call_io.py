@@ -7,7 +7,7 @@ from doctord.analyse.traces.calls import of_class, on_path, seconds_of
 from doctord.dataset.calltrace import Call, Growth, Target, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common.cost import Cost, of_busy, of_pass
+from doctord.diagnose.causes.traces.cost import Cost, of_busy, of_pass
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, listed, phrase
 from doctord.diagnose.words import shortened, who

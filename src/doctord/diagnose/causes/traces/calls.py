@@ -6,8 +6,8 @@ from doctord.analyse.traces.calls import MOVES_DATA, WAITS, classes, clock_s, of
 from doctord.dataset.calltrace import Forks, Loop, Repetition, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common.cost import Cost, of_busy, of_pass
-from doctord.diagnose.common.live_forks import SLOW_FORK_S, live_forks
+from doctord.diagnose.causes.traces.cost import Cost, of_busy, of_pass
+from doctord.diagnose.causes.traces.live_forks import SLOW_FORK_S, live_forks
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, listed, phrase

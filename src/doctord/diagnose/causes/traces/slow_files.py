@@ -8,8 +8,8 @@ from doctord.dataset.waits.kinds import READS
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.storage.way_to_disk import path_to
+from doctord.diagnose.causes.traces.cost import of_busy
 from doctord.diagnose.common.by_server import waited_by_server
-from doctord.diagnose.common.cost import of_busy
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import Phrase, listed, phrase

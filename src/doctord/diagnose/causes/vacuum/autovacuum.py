@@ -9,8 +9,8 @@ import polars as pl
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.vacuum.cancelled_vacuums import cancelled_again
+from doctord.diagnose.causes.vacuum.dead_rows import costs, harmless
 from doctord.diagnose.causes.vacuum.horizon import holders
-from doctord.diagnose.common.dead_rows import costs, harmless
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 

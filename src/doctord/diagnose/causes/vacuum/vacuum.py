@@ -7,8 +7,8 @@ import polars as pl
 from doctord.analyse.row_versions import LAST_VACUUM, USUAL_PAGES, Versions, row_versions
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.vacuum.dead_rows import costs, harmless
 from doctord.diagnose.causes.vacuum.horizon import Holder, holders
-from doctord.diagnose.common.dead_rows import costs, harmless
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, WARNING_SHARE, Claim, Evidence, Impact, at_most
 from doctord.diagnose.phrase import Words, phrase
 

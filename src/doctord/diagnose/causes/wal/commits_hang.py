@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common.log_hangs import FEWEST_SESSIONS, FLUSHED, HANGS_S, HUNG_S, KINDS, Hang, hangs
+from doctord.diagnose.causes.wal.log_hangs import FEWEST_SESSIONS, FLUSHED, HANGS_S, HUNG_S, KINDS, Hang, hangs
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 

@@ -7,10 +7,10 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.wal.paused_replay import paused
 from doctord.diagnose.causes.wal.standbys import CONNECTED, waits_for_missing
+from doctord.diagnose.causes.wal.subscription_signs import LAG_BYTES as LAG
+from doctord.diagnose.causes.wal.subscription_signs import LAG_S, LOGICAL
 from doctord.diagnose.common.readings import held_s, looks, stays
 from doctord.diagnose.common.removed_wal import REBUILD, Removed, removed
-from doctord.diagnose.common.subscriptions import LAG_BYTES as LAG
-from doctord.diagnose.common.subscriptions import LAG_S, LOGICAL
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 

@@ -9,7 +9,7 @@ from doctord.analyse.locking.locks import LOCKS
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.wal.replicas import LATE_S
-from doctord.diagnose.common.subscriptions import (
+from doctord.diagnose.causes.wal.subscription_signs import (
     ALWAYS,
     LAG_BYTES,
     QUEUE_S,

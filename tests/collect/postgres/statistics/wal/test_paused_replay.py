@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from doctord.collect.postgres.server_log import Written
-from doctord.collect.postgres.statistics import paused_replay
-from doctord.collect.postgres.statistics.paused_replay import _lower
+from doctord.collect.postgres.statistics.wal import paused_replay
+from doctord.collect.postgres.statistics.wal.paused_replay import _lower
 
 OWN = {"max_connections": 20, "max_worker_processes": 8, "max_wal_senders": 10}
 DETAIL = "max_connections = 20 is a lower setting than on the primary server, where its value was 100."

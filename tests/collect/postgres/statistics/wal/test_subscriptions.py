@@ -6,8 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from doctord.collect.postgres.statistics.replication import Replication
-from doctord.collect.postgres.statistics.subscriptions import Subscriptions
+from doctord.collect.postgres.statistics.wal.replication import Replication
+from doctord.collect.postgres.statistics.wal.subscriptions import Subscriptions
 from postgres_samples import figures, link_to, rows_of
 from servers import PostgresServer
 

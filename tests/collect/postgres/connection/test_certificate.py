@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from certificates import make_certificate
-from doctord.collect.core.certificate import in_file, validity
+from doctord.collect.postgres.connection.certificate import in_file, validity
 
 
 def as_openssl_says(path: Path, option: str) -> datetime:

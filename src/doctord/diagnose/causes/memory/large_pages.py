@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from doctord.analyse.host.mappings import SHARED, Pool, mappings, pools
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.host.memory import memory_wait_share
+from doctord.diagnose.causes.memory.host import memory_wait_share
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, at_most
 from doctord.diagnose.phrase import phrase

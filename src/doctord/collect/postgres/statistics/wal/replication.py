@@ -7,7 +7,7 @@ from doctord._native import Batch
 from doctord.collect.core.rates import Cadence, Counters
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.figures import Figures
-from doctord.collect.postgres.statistics.paused_replay import PausedReplay
+from doctord.collect.postgres.statistics.wal.paused_replay import PausedReplay
 
 _STANDBYS: Final = """\
 SELECT /* doctord */ application_name AS entity,

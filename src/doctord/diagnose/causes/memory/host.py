@@ -10,7 +10,7 @@ from doctord.analyse.host.other_processes import consumers
 from doctord.analyse.spells import longest
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common.swapped import grown, swapped
+from doctord.diagnose.causes.memory.swapped import grown, swapped
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, listed, phrase

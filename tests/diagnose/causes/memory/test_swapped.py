@@ -5,7 +5,7 @@ from typing import Any
 
 from diagnose.hosts import GIB, HOST, START
 from doctord.dataset.dataset import Dataset
-from doctord.diagnose.common.swapped import grown, swapped
+from doctord.diagnose.causes.memory.swapped import grown, swapped
 from doctord.report.phrases import said
 
 

@@ -1,0 +1,1 @@
+"""Where the log goes: archive, standbys, subscriptions, and what holds these up."""
