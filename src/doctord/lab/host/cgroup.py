@@ -11,9 +11,9 @@ from typing import Final, Literal
 from doctord.lab.errors import UnavailableError
 from doctord.lab.host.folder import PREFIX, is_stale
 
-Controller = Literal["io", "memory"]
+Controller = Literal["io", "memory", "pids"]
 
-_V1_NAME: Final[dict[Controller, str]] = {"io": "blkio", "memory": "memory"}
+_V1_NAME: Final[dict[Controller, str]] = {"io": "blkio", "memory": "memory", "pids": "pids"}
 _REMOVE_S: Final = 5.0
 
 
@@ -51,6 +51,11 @@ class Group:
     def free_memory(self) -> None:
         """Lift the limit again."""
         self._write(*(("memory.max", "max") if self.version == 2 else ("memory.limit_in_bytes", "-1")))
+
+    def limit_tasks(self, *, more: int) -> None:
+        """Let it start so many tasks (processes and threads) beside those that are there."""
+        there = int((self.folder / "pids.current").read_text())
+        self._write("pids.max", str(there + more))
 
     def _write(self, file: str, text: str) -> None:
         (self.folder / file).write_text(text)

@@ -12,7 +12,7 @@ from pathlib import Path
 from psycopg import sql
 
 from doctord.lab.errors import UnavailableError
-from doctord.lab.host.folder import is_stale
+from doctord.lab.host.folder import give, is_stale
 from doctord.lab.host.processes import running, server_user
 from doctord.lab.server import PrivateServer
 
@@ -47,6 +47,25 @@ class LoopDevice:
             yield
         finally:
             _run("umount", "--lazy", folder)
+
+    @contextmanager
+    def holding_wal(self, server: PrivateServer) -> Iterator[None]:
+        """Let the server's log be written there for a while. A server that crashed then would not come back."""
+        shutil.copytree(server.data / "pg_wal", self.mount, dirs_exist_ok=True)
+        for path in (self.mount, *self.mount.rglob("*")):
+            give(path)
+        with self.over(server.data / "pg_wal"):
+            server.execute("select pg_switch_wal()")
+            yield
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Let no write to it end for a while (fsfreeze(8)), as whoever takes a snapshot does."""
+        _run("fsfreeze", "--freeze", self.mount)
+        try:
+            yield
+        finally:
+            _run("fsfreeze", "--unfreeze", self.mount)
 
     def tablespace(self, server: PrivateServer, name: str) -> Path:
         """A new tablespace on it; the folder of its files."""
@@ -102,6 +121,7 @@ def sweep() -> None:
     mounts = [Path(line.split()[1]) for line in Path("/proc/self/mounts").read_text().splitlines()]
     for mount in reversed(mounts):
         if _is_left_behind(mount):
+            subprocess.run(["fsfreeze", "--unfreeze", mount], capture_output=True, check=False)  # most are not frozen
             subprocess.run(["umount", "--lazy", mount], capture_output=True, check=False)
     for device in Path("/sys/block").glob("loop*"):
         image = device / "loop/backing_file"

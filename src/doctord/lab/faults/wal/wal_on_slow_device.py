@@ -1,13 +1,11 @@
 """A log on a slow device beside data on a fast one."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from doctord.lab.dose import Dose
 from doctord.lab.fault import fault
-from doctord.lab.host.folder import give
-from doctord.lab.host.loop_device import LoopDevice, slow_device
+from doctord.lab.host.loop_device import slow_device
 from doctord.lab.server import PrivateServer
 
 _SIZE_BYTES = 512 << 20
@@ -21,11 +19,13 @@ def wal_on_slow_device(server: PrivateServer, dose: Dose) -> Iterator[None]:
 
     Seen: 72 writes a second at 16 ms each, commits of 48 ms; the light load gets 60 transactions a second.
     """
-    with slow_device(server.folder, _SIZE_BYTES, delay_ms=dose.of(10, 25, 60)) as device, _stopped_before(server):
-        _copy_wal(server, device)
-        with device.over(server.data / "pg_wal"):
-            server.execute("select pg_switch_wal()")
-            yield
+    delay_ms = dose.of(10, 25, 60)
+    with (
+        slow_device(server.folder, _SIZE_BYTES, delay_ms=delay_ms) as device,
+        _stopped_before(server),
+        device.holding_wal(server),
+    ):
+        yield
 
 
 @contextmanager
@@ -35,10 +35,3 @@ def _stopped_before(server: PrivateServer) -> Iterator[None]:
         yield
     finally:
         server.stop()
-
-
-def _copy_wal(server: PrivateServer, device: LoopDevice) -> None:
-    """Its next segment is written there once that lies over pg_wal; a server that crashed then would not come back."""
-    shutil.copytree(server.data / "pg_wal", device.mount, dirs_exist_ok=True)
-    for path in (device.mount, *device.mount.rglob("*")):
-        give(path)
