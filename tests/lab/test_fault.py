@@ -131,7 +131,9 @@ def test_each_fault_with_a_cause_comes_in_three_intensities_but_what_is_there_or
     assert {fault.name for fault in faults if fault.cause and fault.intensities != INTENSITIES} == {
         "advisory_lock_chain",
         "inodes_run_out",
+        "shared_memory_removed",
         "synchronous_standby_missing",
+        "wal_frozen",
         "wraparound_vacuum_in_the_way",
     }
     assert {fault.intensities for fault in faults if not fault.cause} == {ONE}
@@ -163,6 +165,8 @@ def test_only_faults_of_control_groups_devices_and_the_kernel_need_root() -> Non
         "prepared_statements_leak",
         "requests_split",
         "tablespace_fills",
+        "tasks_limited",
+        "wal_frozen",
         "wal_on_slow_device",
         "good_way",
         "inodes_enough",
@@ -170,6 +174,8 @@ def test_only_faults_of_control_groups_devices_and_the_kernel_need_root() -> Non
         "one_cpu_receives",
         "sessions_warm_up",
         "tablespace_large",
+        "tasks_enough",
+        "wal_frozen_for_snapshots",
     ]
 
 
