@@ -42,7 +42,7 @@ def ends_of(port: int, net: str | int = "self", proc: Path = PROC) -> dict[tuple
     texts = [text(proc / str(net) / table) for table in _TABLES]
     line = regex(_CONNECTED.format(port=port))
     return {
-        (_readable(address), int(own, 16)): End(int(inode), int(user))
+        (readable(address), int(own, 16)): End(int(inode), int(user))
         for table in texts
         for row in table.splitlines()
         for address, own, user, inode in line.findall(row)
@@ -99,10 +99,10 @@ def _namespace(process: Path) -> str | None:
         return None
 
 
-def _readable(address: str) -> str:
+def readable(address: str) -> str:
     """An address as /proc/net has it: words of four bytes in the order of this machine; IPv4 where it is that in IPv6.
 
-    >>> _readable("0100007F")
+    >>> readable("0100007F")
     '127.0.0.1'
     """
     words = [bytes.fromhex(address[at : at + 8]) for at in range(0, len(address), 8)]

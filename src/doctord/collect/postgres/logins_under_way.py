@@ -8,8 +8,6 @@ not asked. What such a backend waits for is looked at only of those that are slo
 
 import os
 import re
-import socket
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from doctord._native import Batch
+from doctord.collect.core.socket_owners import readable
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.figures import Figures
 from doctord.regex import regex
@@ -38,7 +37,6 @@ _SOCKET: Final = regex(r"socket:\[(\d+)\]")
 _PORTS: Final = "|".join(f"{port:04X}" for port in _SERVICES)
 _ASKING: Final = regex(rf"^ *\d+: \S+ (\w+):({_PORTS}) \S+ \S+ \S+ \S+ +(\d+) +\d+ +(\d+)", re.MULTILINE)
 _TABLES: Final = ("udp", "udp6", "tcp", "tcp6")
-_IPV4_DIGITS: Final = 8
 
 
 class _Backend(NamedTuple):
@@ -187,7 +185,7 @@ def _asking(net: Path) -> list[_Connection]:
     """All that are connected to a service; there may be tens of thousands of sockets, so they are read once a look."""
     texts = (path.read_text() for table in _TABLES if (path := net / table).exists())
     return [
-        _Connection(f"{_SERVICES[int(port, 16)]} {_readable(address)}", int(user), inode)
+        _Connection(f"{_SERVICES[int(port, 16)]} {readable(address)}", int(user), inode)
         for text in texts
         for address, port, user, inode in _ASKING.findall(text)
     ]
@@ -204,14 +202,3 @@ def _sockets(process: Path) -> set[str] | None:
     except PermissionError:
         return None
     return found
-
-
-def _readable(address: str) -> str:
-    """An address as /proc/net has it: words of four bytes in the order of this machine.
-
-    >>> _readable("3500007F")
-    '127.0.0.53'
-    """
-    words = [bytes.fromhex(address[at : at + 8]) for at in range(0, len(address), 8)]
-    family = socket.AF_INET if len(address) == _IPV4_DIGITS else socket.AF_INET6
-    return socket.inet_ntop(family, b"".join(word[::-1] if sys.byteorder == "little" else word for word in words))

@@ -1,10 +1,11 @@
 """Causes of the network: each fires on its own host, and on no healthy one."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from diagnose.hosts import UNEXPLAINED, host
+from diagnose.hosts import DB, START, UNEXPLAINED, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -66,3 +67,40 @@ def test_segments_that_are_lost_late_in_a_file() -> None:
     assert "1.2 % of segments again" in figures(finding.for_)
     burst = host(tcp=LOSSY | {"retransmits_per_s": 25.0}, without=("session",), seconds=3, start=early.until)
     assert not found(Dataset.joined([early, burst]))
+
+
+def stuck(*looks: tuple[float, float], client: str = "10.77.0.2") -> Dataset:
+    """How many connections of a client are not acknowledged, and how many others there are, each five seconds."""
+    rows = [
+        {"ts": START + timedelta(seconds=5 * number), "component": "postgresql", "db": DB, "name": name,
+         "entity": client, "value": value, "kind": "gauge"}
+        for number, (lost, well) in enumerate(looks, 1)
+        for name, value in (
+            ("tcp.unacknowledged", lost), ("tcp.unacknowledged_bytes", lost * 5120), ("tcp.acknowledged", well)
+        )
+    ]  # fmt: skip
+    return Dataset.joined([host(), Dataset.from_rows(statistic=rows)])
+
+
+def test_answers_that_nobody_acknowledges() -> None:
+    finding = found(stuck((4, 2), (6, 2)))["answers_not_delivered"]
+    assert said(finding.title) == f"6 client connections acknowledge nothing of what {DB} sends: 10.77.0.2"
+    assert (finding.severity, finding.confidence, finding.database) == ("critical", 0.9, DB)
+    assert "6 connections from 10.77.0.2, 30.0 KiB in their queues" in figures(finding.for_)
+    assert "2 other connections from there" in figures(finding.for_)
+    assert "MTU" in said(finding.remedy[0])
+
+
+def test_a_single_client_may_be_gone() -> None:
+    finding = found(stuck((1, 0), (1, 0)))["answers_not_delivered"]
+    assert (finding.severity, finding.confidence) == ("note", 0.6)
+    assert figures(finding.against) == "one connection"
+
+
+def test_what_was_so_at_one_look_or_is_over_soon_is_no_finding() -> None:
+    assert "answers_not_delivered" not in found(stuck((0, 8), (6, 2)))
+    assert "answers_not_delivered" not in found(stuck((6, 2), (6, 2), (0, 8)))
+
+
+def test_what_is_over_is_less_urgent() -> None:
+    assert found(stuck(*[(6, 2)] * 6, (0, 8)))["answers_not_delivered"].severity == "warning"

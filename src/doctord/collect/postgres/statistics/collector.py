@@ -26,6 +26,7 @@ from doctord.collect.postgres.statistics.role_settings import RoleSettings
 from doctord.collect.postgres.statistics.settings import Settings
 from doctord.collect.postgres.statistics.sizes import Sizes
 from doctord.collect.postgres.statistics.statements import Statements
+from doctord.collect.postgres.statistics.unacknowledged import Unacknowledged
 from doctord.collect.postgres.statistics.views import ClusterViews
 from doctord.collect.postgres.statistics.wait_sampling import WaitSampling
 from doctord.collect.postgres.statistics.wal.archiver import Archiver
@@ -72,6 +73,7 @@ class StatisticsCollector:
             ClusterViews(),
             Horizon(),
             Held(),
+            Unacknowledged(),
             Freezing(),
             LockTable(),
             Limits(),
