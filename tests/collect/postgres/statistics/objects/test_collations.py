@@ -31,9 +31,9 @@ def version(server: PostgresServer) -> Iterator[int]:
 
 def told(server: PostgresServer) -> tuple[dict[str, str], dict[tuple[str, str | None], float]]:
     """The versions that differ, and the figures on them, as a role of pg_monitor sees them."""
-    with closing(link_to(server.dsn("doctord"))) as link:
+    with closing(link_to(server.dsn("doctord"))) as link, closing(Schema()) as schema:
         link.open()
-        batches = Schema().read(link)
+        batches = schema.read(link)
         assert [row["text"] for row in rows_of("event", link.notices.batches()) if "collation" in row["subject"]] == []
     versions = [row for row in rows_of("setting", batches) if row["component"] == collations.COMPONENT]
     figures = [row for row in rows_of("statistic", batches) if "collation" in row["name"]]
@@ -84,9 +84,8 @@ def test_a_database_of_another_version(server: PostgresServer, version: int) -> 
 @pytest.mark.usefixtures("version")
 def test_what_differs_no_more_is_told(server: PostgresServer) -> None:
     server.execute('CREATE TABLE name (t text COLLATE "de-x-icu" PRIMARY KEY)', OLD, dbname="shop")
-    with closing(link_to(server.dsn("doctord"))) as link:
+    with closing(link_to(server.dsn("doctord"))) as link, closing(Schema()) as schema:
         link.open()
-        schema = Schema()
         schema.read(link)
         server.execute('ALTER COLLATION "de-x-icu" REFRESH VERSION', dbname="shop")
         told = [row for row in rows_of("setting", schema.read(link)) if row["component"] == collations.COMPONENT]

@@ -110,8 +110,7 @@ def test_partitions_that_are_all_looked_into(server: PostgresServer, shop: str, 
         "CREATE TABLE high PARTITION OF readings FOR VALUES FROM (10, 0) TO (20, 0)",
         dbname=shop,
     )
-    relations = Relations()
-    with closing(relations):
+    with closing(Relations()) as relations:
         first = rows_of("setting", relations.read(link))
         assert {row["name"]: row["value"] for row in first if row["component"] == "pg_partitioned_table"} == {
             "shop.public.readings": "range (day, (expression))"

@@ -108,8 +108,9 @@ def test_whether_an_index_serves_like_goes_by_the_provider_of_the_collation(serv
         "ANALYZE books",
         dbname="abroad",
     )
-    with closing(Relations()) as relations:
-        told = {row["name"]: row["value"] for row in rows_of("setting", relations.read(link)) if _is_type(row)}
+    batches = read(link)
+    server.execute("DROP DATABASE abroad WITH (FORCE)")
+    told = {row["name"]: row["value"] for row in rows_of("setting", batches) if _is_type(row)}
     of = "abroad.public.books"
     assert {name: what for name, what in told.items() if name.startswith(of)} == {
         f"{of} title": "text", f"{of} sorted": "text, patterns", f"{of} named": "text"

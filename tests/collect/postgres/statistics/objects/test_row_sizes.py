@@ -38,9 +38,9 @@ def test_a_table_that_is_far_larger_than_its_rows(server: PostgresServer, role: 
     server.execute("VACUUM ANALYZE jobs")
     until_dead(server, 0)
     try:
-        with closing(link_to(server.dsn(role))) as link:
+        with closing(link_to(server.dsn(role))) as link, closing(Relations()) as relations:
             link.open()
-            batches = Relations().read(link)
+            batches = relations.read(link)
             assert not rows_of("event", link.notices.batches())
     finally:
         server.execute("DROP TABLE jobs, full_of_rows")

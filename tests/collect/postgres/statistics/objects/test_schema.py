@@ -22,7 +22,8 @@ def database(server: PostgresServer) -> Iterator[str]:
 
 
 def told(link: Link, name: str) -> dict[str, float]:
-    rows = rows_of("statistic", Schema().read(link))
+    with closing(Schema()) as schema:
+        rows = rows_of("statistic", schema.read(link))
     return {row["entity"]: row["value"] for row in rows if row["name"] == name}
 
 
