@@ -442,13 +442,13 @@ def test_a_throttled_server_is_seen_throttled(throttled_group: Path, start: Star
     for _ in range(LOOKS):  # on a busy machine it waits for a CPU meanwhile, rather than for its quota
         found = take_after(sampler, 0.8)
         figures = {row["name"]: row for row in found["statistic"] if row["entity"] == f"/{throttled_group.name}"}
-        if figures["cpu.throttled_s_per_s"]["value"] > 0.3:
+        if figures["cpu.throttled_s_per_s"]["value"] > 0.1:
             break
     assert of(found, pid)["command"] == "postgres: postmaster"
     assert of(found, pid)["usr_pct"] < 40
     assert figures["cpu.limit_cpus"]["value"] == 0.1
     assert figures["cpu.limit_cpus"]["kind"] == "gauge"
-    assert figures["cpu.throttled_s_per_s"]["value"] > 0.3
+    assert figures["cpu.throttled_s_per_s"]["value"] > 0.1
     assert figures["cpu.nr_throttled_per_s"]["kind"] == "rate"
 
 
