@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from doctord.app.asked import Interval
+from doctord.app.asked import ALL, Interval
 from doctord.app.diagnose import Examination, diagnose
-from doctord.app.source import Files
+from doctord.app.source import Files, Seen
+from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
+from doctord.app.watcher import SILENT, Watcher
 from heard import Heard
 from reading import SAMPLES
 
@@ -121,3 +123,44 @@ def test_an_interval_that_is_asked_for_leaves_out_the_times_of_others(tmp_path: 
     assert heard.notes[-1].endswith("left out, for nothing of it is of the time that is asked for")
     with pytest.raises(UserError, match="nothing in these files is of"):
         diagnose(files, Interval(datetime(2027, 11, 20, tzinfo=UTC)))
+
+
+class OfMinutes:
+    """A recording of a day: one session at work, and for ten minutes of it so many that wait for a row."""
+
+    def __init__(self, waiting: int) -> None:
+        self.waiting = waiting
+
+    def seen(self, _asked: Interval = ALL, _watcher: Watcher = SILENT) -> Seen:
+        start = datetime(2026, 11, 20, tzinfo=UTC)
+        row = {"interval_s": 60.0, "host": "a", "db": "postgresql:5432", "kind": "client", "state": "active"}
+        work = {"sid": 1, "wait_class": "CPU", "event": "CPU"}
+        wait = {"wait_class": "Application", "event": "transactionid", "wait_kind": "row lock", "blocker_sid": 1}
+        sessions = [row | work | {"ts": start + timedelta(minutes=at)} for at in range(1, 24 * 60 + 1)]
+        sessions += [
+            row | wait | {"ts": start + timedelta(minutes=600 + at), "sid": 2 + sid}
+            for at in range(1, 11) for sid in range(self.waiting)
+        ]  # fmt: skip
+        return Seen(Dataset.from_rows(session=sessions), host="a")
+
+    def each(self, _asked: Interval = ALL, _watcher: Watcher = SILENT) -> list[Seen]:
+        return [self.seen()]
+
+
+def test_ten_bad_minutes_of_a_day_are_judged_for_themselves() -> None:
+    found = diagnose(OfMinutes(waiting=6))
+    (day,) = found.others
+    assert (f"{found.diagnosis.since:%T}", f"{found.diagnosis.until:%T}") == ("10:00:00", "10:10:00")
+    assert (found.diagnosis.findings[0].cause, found.healthy) == ("row_locks", False)
+    assert day.healthy
+    assert day.diagnosis.findings == ()
+
+
+def test_what_the_whole_tells_already_is_not_told_again() -> None:
+    found = diagnose(OfMinutes(waiting=60))
+    assert found.others == ()
+    assert [one.cause for one in found.diagnosis.findings] == ["row_locks"]
+
+
+def test_a_day_without_a_bad_time_is_judged_as_a_whole() -> None:
+    assert diagnose(OfMinutes(waiting=0)).others == ()

@@ -1,7 +1,9 @@
 """Diagnose what a source tells: each server and time of it for itself, the worst first."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from doctord.analyse.bad_times import bad_times
 from doctord.app.asked import ALL, Interval
 from doctord.app.source import Seen, Source
 from doctord.app.watcher import SILENT, Watcher
@@ -39,6 +41,8 @@ class Examination:
 def diagnose(source: Source, asked: Interval = ALL, watcher: Watcher = SILENT, servers: int = 0) -> Examination:
     """Diagnose an interval; of files of several servers or times the worst, with the others.
 
+    Minutes in which a server suffered are judged for themselves too, where they tell what the whole averages away.
+
     Args:
         source: Where the measurements come from.
         asked: The interval, and how far back to look for what is usual.
@@ -48,9 +52,28 @@ def diagnose(source: Source, asked: Interval = ALL, watcher: Watcher = SILENT, s
     Raises:
         UserError: the source cannot be read, or tells nothing of that time.
     """
-    examined = [
+    whole = [
         Examination(seen, engine.diagnose(seen.dataset, seen.earlier, seen.trace, servers, seen.period))
         for seen in source.each(asked, watcher)
     ]
-    worst, *others = sorted(examined, key=lambda one: one.order)
+    apart = [part for one in whole for part in _bad_times(one, servers)]
+    worst, *others = sorted((*whole, *apart), key=lambda one: one.order)
     return replace(worst, others=tuple(others))
+
+
+def _bad_times(whole: Examination, servers: int) -> Iterator[Examination]:
+    """The times in which something is found that the verdict on the whole does not have, or only as a note."""
+    seen = whole.seen
+    known = _serious(whole)
+    for bad in bad_times(seen.dataset):
+        before = seen.dataset.between(seen.dataset.since or bad.since, bad.since)
+        part = replace(seen, dataset=seen.dataset.between(bad.since, bad.until), earlier=before)
+        found = Examination(part, engine.diagnose(part.dataset, part.earlier, servers=servers))
+        if _serious(found) - known:
+            yield found
+
+
+def _serious(examined: Examination) -> set[str]:
+    """The causes found that nothing else explains, above a note."""
+    findings = examined.diagnosis.findings
+    return {one.cause for one in findings if one.severity != "note" and one.explained_by is None}
