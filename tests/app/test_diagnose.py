@@ -8,9 +8,9 @@ import pytest
 from doctord.app.asked import ALL, Interval
 from doctord.app.diagnose import Examination, diagnose
 from doctord.app.source import Files, Seen
+from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
-from doctord.app.watcher import SILENT, Watcher
 from heard import Heard
 from reading import SAMPLES
 
