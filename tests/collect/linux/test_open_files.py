@@ -49,16 +49,12 @@ def falling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], 
     mount = holding(mounts(), str(tmp_path))
     if mount is None or not mount.source.startswith("/dev"):
         pytest.skip("the folder of the tests is on no device")
-    left, real = [0], os.statvfs
+    left = [0]
 
-    def told(point: str) -> Any:
-        known = real(point)
-        if Path(point).stat().st_dev != tmp_path.stat().st_dev:
-            return SimpleNamespace(f_blocks=0, f_bfree=0, f_bavail=0, f_frsize=1)
-        return SimpleNamespace(
-            f_blocks=known.f_blocks, f_bfree=known.f_bfree, f_bavail=left[0] * MIB // known.f_frsize,
-            f_frsize=known.f_frsize,
-        )  # fmt: skip
+    def told(point: str) -> SimpleNamespace:
+        is_ours = Path(point).stat().st_dev == tmp_path.stat().st_dev
+        blocks = left[0] + 1000 if is_ours else 0
+        return SimpleNamespace(f_blocks=blocks, f_bfree=left[0], f_bavail=left[0], f_frsize=MIB)
 
     monkeypatch.setattr(os, "statvfs", told)
     return lambda mib: left.__setitem__(0, mib)

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from doctord._native import Batch
 from doctord.collect.core.cost import Cost
-from doctord.collect.core.mounts import Mount, holding, mounts, without_device
+from doctord.collect.core.mounts import Mount, mounts, without_device
 from doctord.collect.core.notices import Notices
 from doctord.dataset.rows import now_us, rows
 
@@ -94,14 +94,17 @@ class OpenFiles:
             return []
         spent_s = time.thread_time()
         found = self._open(known, {device: points[device] for device in wanted})
-        pause_s = 0.0 if filling else _SELDOM_S
-        self._look_from = now + max((time.thread_time() - spent_s) / _LOOK_SHARE, pause_s)
+        if not filling or self._before is not None:  # the second look tells what grows: it comes at once
+            pause_s = 0.0 if filling else _SELDOM_S
+            self._look_from = now + max((time.thread_time() - spent_s) / _LOOK_SHARE, pause_s)
         before, self._before = self._before, (now, found)
         return [*self._deleted(found), *(self._grown(found, before[1], now - before[0]) if before else ())]
 
     def _open(self, known: Sequence[Mount], wanted: Mapping[str, str]) -> Files:
         """The regular files on these devices, each with its mount, that processes have open."""
         found = dict[tuple[int, int], OpenFile]()
+        by_depth = sorted(known, key=lambda one: len(one.point), reverse=True)
+        places = [(f"{one.point.rstrip('/')}/", wanted.get(one.device_id)) for one in by_depth]
         for pid in sorted(int(name) for name in os.listdir(self._proc) if name.isdigit()):  # noqa: PTH208 - of thousands
             try:
                 descriptors = os.listdir(self._proc / str(pid) / "fd")  # noqa: PTH208 - as above
@@ -112,7 +115,7 @@ class OpenFiles:
                 continue  # it has ended
             for descriptor in descriptors:
                 with suppress(OSError):
-                    found |= _file(f"{self._proc}/{pid}/fd/{descriptor}", pid, known, wanted)
+                    found |= _file(f"{self._proc}/{pid}/fd/{descriptor}", pid, places)
         return found
 
     def _deleted(self, found: Files) -> Iterator[dict[str, Any]]:
@@ -167,8 +170,8 @@ def _look(point: str, at_s: float) -> list[Look]:
     return []
 
 
-def _file(link: str, pid: int, known: Sequence[Mount], wanted: Mapping[str, str]) -> dict[tuple[int, int], OpenFile]:
-    """What a descriptor leads to, if that is a regular file on one of these devices.
+def _file(link: str, pid: int, places: Sequence[tuple[str, str | None]]) -> dict[tuple[int, int], OpenFile]:
+    """What a descriptor leads to, if that is a regular file on one of the mounts that are looked at.
 
     Its path is looked at first: to ask a server that does not answer about a file may take for ever.
 
@@ -176,14 +179,12 @@ def _file(link: str, pid: int, known: Sequence[Mount], wanted: Mapping[str, str]
         OSError: It was closed meanwhile.
     """
     path = os.readlink(link)  # noqa: PTH115 - of thousands
-    mount = holding(known, path) if path.startswith("/") else None
-    if mount is None or mount.device_id not in wanted:
+    mount = next((mount for prefix, mount in places if path.startswith(prefix)), None)
+    if mount is None:
         return {}
     told = os.stat(link)  # noqa: PTH116 - as above
     if not stat.S_ISREG(told.st_mode):
         return {}
     is_deleted = told.st_nlink == 0
-    file = OpenFile(
-        wanted[mount.device_id], path.removesuffix(_DELETED), told.st_blocks * _BLOCK_BYTES, is_deleted, pid
-    )
+    file = OpenFile(mount, path.removesuffix(_DELETED), told.st_blocks * _BLOCK_BYTES, is_deleted, pid)
     return {(told.st_dev, told.st_ino): file}

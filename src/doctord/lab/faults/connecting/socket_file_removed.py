@@ -51,7 +51,10 @@ def socket_file_removed(server: PrivateServer, _dose: Dose) -> Iterator[None]:
 
 @fault(cause=None, settings=_SETTINGS)
 def socket_looked_for_elsewhere(server: PrivateServer, _dose: Dose) -> Iterator[None]:
-    """The look-alike of socket_file_removed: both sockets have their files, and a client looks in a third folder."""
+    """The look-alike of socket_file_removed: both sockets have their files, and a client looks in a third folder.
+
+    It fails as often; nothing of the server's is missing.
+    """
     with _coming(server, server.data / "elsewhere"):
         yield
 

@@ -55,7 +55,10 @@ def unlogged_emptied(server: PrivateServer, _dose: Dose) -> Iterator[None]:
 
 @fault(cause=None)
 def unlogged_truncated(server: PrivateServer, _dose: Dose) -> Iterator[None]:
-    """The look-alike of unlogged_emptied: the table is a cache, and its owner has emptied it with TRUNCATE."""
+    """The look-alike of unlogged_emptied: the table is a cache, and its owner has emptied it with TRUNCATE.
+
+    It is empty all the same, and read as often.
+    """
     with _shop(server):
         server.execute("truncate prices")
         yield

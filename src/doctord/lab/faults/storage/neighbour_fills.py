@@ -54,7 +54,10 @@ def neighbour_fills(server: PrivateServer, dose: Dose) -> Iterator[None]:
 
 @fault(cause=None, root_for="a loop device")
 def neighbour_rewrites(server: PrivateServer, _dose: Dose) -> Iterator[None]:
-    """The look-alike of neighbour_fills: as much is written each second, into a file that stays at its size."""
+    """The look-alike of neighbour_fills: as much is written each second, into a file that stays at its size.
+
+    As much is left at each look.
+    """
     with _neighbour(server, str(5 * 2**20), str(_BEFORE), str(_BEFORE)):
         yield
 
