@@ -53,6 +53,7 @@ def test_names_of_the_host_are_those_of_the_page() -> None:
     plain = in_source("native/src/host", others) | in_source("native/src/host", clients)
     seldom = r'"((?:vmstat|meminfo|buddyinfo|hugepages|smaps|page_cache|open_files|extents|dasd|numa_maps|clock)\.\w+)"'
     rare = in_source("native/src/host/rarely", seldom)
+    rare |= in_source("src/doctord/collect/linux", r'"(open_file\.\w+)"')
     assert in_source("native/src/host", measured) | plain | rare == {*documented("kernel"), *documented("cgroup")}
 
 
@@ -70,11 +71,11 @@ def test_names_in_queries_are_those_of_the_page() -> None:
     gauges = {f"{view.name}.{column}" for view in VIEWS for column in view.gauges}
     known = {name for name in documented("postgresql") if not name.endswith(".*")}
     named = {name for name in asked if name in known or not name.startswith(whole)}
-    elsewhere = ("log.", "logins.", "certificate.", "limits.", "client_process.", "clock.", "tcp.")
+    elsewhere = ("log.", "logins.", "certificate.", "limits.", "client_process.", "clock.", "tcp.", "listening.")
     assert named | gauges == {name for name in known if not name.startswith(elsewhere)}
 
 
-@pytest.mark.parametrize("family", ["logins", "certificate", "limits", "client_process", "clock", "tcp"])
+@pytest.mark.parametrize("family", ["logins", "certificate", "limits", "client_process", "clock", "tcp", "listening"])
 def test_names_of_families_are_those_of_the_page(family: str) -> None:
     known = {name for name in documented("postgresql") if name.startswith(f"{family}.")}
     assert in_source("src/doctord/collect/postgres", rf'"({family}\.\w+)"') == known

@@ -134,6 +134,8 @@ FAULTS: list[tuple[str, dict[str, object], dict[str, Any], Severity, str]] = [
     ("synchronous_commit_off", {"synchronous_commit": "off"}, load({"pg_stat_database.xact_commit": 1000}), WARNING,
      "up to 600.0 ms of commits, 600 transactions at 1,000 commits a second"),
     ("fsync_errors_ignored", {"data_sync_retry": "on"}, load(), ERROR, "the device refuses"),
+    ("unlogged_tables", {"restart_after_crash": "on"}, load({"pg_class.unlogged_bytes a.public.t": 3.0 * MIB}), NOTE,
+     "3.0 MiB at the next crash"),
     ("damage_ignored", {"zero_damaged_pages": "on"}, load(), ERROR, "vanish"),
     ("wal_sync_method_slow", {"wal_sync_method": "fsync"}, load(waits={"WALSync": 1, "CPU": 1}), NOTE, "at most 50 %"),
     ("data_checksums_off", {"data_checksums": "off"}, load(), NOTE, "storage is sound"),
@@ -310,6 +312,7 @@ MEASURED: list[tuple[str, dict[str, Any]]] = [
     ("huge_pages_do_not_cover", load(memory={"huge_pages_total": 2100, "huge_page_bytes": 2 * MIB})),
     ("huge_pages_unused", load(memory={"huge_pages_total": 0, "page_tables_bytes": 10 * MIB})),
     ("certificate_near_end", load(certificate(200))),
+    ("unlogged_tables", load({"pg_class.unlogged_bytes shop.public.prices": 0.0})),
 ]  # fmt: skip
 SET = [(name, settings, tables) for name, settings, tables, _, _ in FAULTS if settings and settings != EIGHTEEN]
 DECIDED = [*((name, {}, tables) for name, tables in MEASURED), *(one for one in SET if one[0] not in dict(MEASURED))]

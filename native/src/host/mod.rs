@@ -51,8 +51,8 @@ use statistics::{Figure, Statistics};
 /// Seconds between two looks at what changes slowly.
 const SLOW_S: i64 = 30;
 /// The same of file systems in the first half minute: a check-up sees that one fills, a long recording is not burdened.
-const EARLY_S: i64 = 5;
-const EARLY_LOOKS: u32 = 7;
+const EARLY_S: i64 = 2;
+const EARLY_LOOKS: u32 = 16;
 
 /// Samples this host. See `doctord.collect.linux` for the collector around it.
 #[pyclass(module = "doctord._native")]

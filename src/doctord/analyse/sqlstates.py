@@ -38,6 +38,7 @@ BY_WORDS: Final = (
     ("violates exclusion constraint", "23P01"),
     ("current transaction is aborted", "25P02"),
     ("in a read-only transaction", "25006"),
+    ("does not have a replica identity and publishes", "55000"),
     ("nextval: reached", "2200H"),
     ("out of range", "22003"),
     ("invalid input syntax", "22P02"),

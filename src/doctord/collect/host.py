@@ -9,6 +9,7 @@ from doctord.collect.databases import database_of
 from doctord.collect.databases import databases as kinds
 from doctord.collect.linux import LinuxCollector
 from doctord.collect.linux.kernel_log import KernelLog
+from doctord.collect.linux.open_files import OpenFiles
 from doctord.collect.linux.rarely import RareCollector
 from doctord.errors import UserError
 
@@ -52,7 +53,7 @@ class Host:
             UserError: An address cannot be understood.
         """
         named = [each for one, dsns in self._named if one.collectors and dsns for each in one.collectors(dsns)]
-        own: list[Collector] = [LinuxCollector(period_s=self._period_s), RareCollector(), KernelLog()]
+        own: list[Collector] = [LinuxCollector(period_s=self._period_s), RareCollector(), OpenFiles(), KernelLog()]
         return [*own, *self._wanted(named), *self.newcomers()]
 
     def newcomers(self) -> list[Collector]:

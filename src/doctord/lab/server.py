@@ -113,7 +113,7 @@ def running_server(
         binaries: folder of PostgreSQL's programs.
         folder: where the socket and the log go.
         data: the data directory, its files owned by the server's user.
-        settings: what is to differ from `HEALTHY`.
+        settings: what is to differ from `HEALTHY`; `{folder}` in a value is the folder.
         group: control group to start it in; null: our own.
         orderly: whether the data is to be of use after the stop; else it stops at once.
 
@@ -121,7 +121,9 @@ def running_server(
         LabError: it does not start; the message ends with its last words.
     """
     port = _free_port()
-    _configure(data, {**HEALTHY, **settings, "port": str(port), "unix_socket_directories": str(folder)})
+    places = {"port": str(port), "unix_socket_directories": str(folder)}
+    own = {name: value.replace("{folder}", str(folder)) for name, value in settings.items()}
+    _configure(data, {**HEALTHY, **places, **own})
     log = folder / "postgresql.log"
     command = tied([binaries / "postgres", "-D", data], on_death="QUIT", user=server_user())
     with log.open("ab") as output:

@@ -52,7 +52,7 @@ pub fn take(entry: &Entry, part: &mut Part) {
     };
     let name = format!("{} {state}{said}", entry.severity.word());
     part.tally.add(entry.moment, f::ERRORS, name.as_bytes(), 1);
-    if entry.severity != Severity::Error
+    if (entry.severity != Severity::Error || fails_again(entry))
         && let Some(who) = failing::who(entry)
     {
         let (from, others) = (format!("{name} | {who}"), format!("{name} | others"));
@@ -62,6 +62,20 @@ pub fn take(entry: &Entry, part: &mut Part) {
     if entry.severity == Severity::Panic {
         part.tally.event(entry.moment, "error", "", format!("PANIC: {said}"));
     }
+}
+
+/// SQLSTATE classes of a statement that fails whenever this user, session or application tries again, and not others'.
+const AGAIN: [&[u8]; 4] = [b"0A", b"25", b"42", b"55"];
+/// What follows from another error, and a lock that was not waited for.
+const ONCE: [&[u8]; 2] = [b"25P02", b"55P03"];
+
+/// Whether it matters whose statement an error is; without a SQLSTATE by how such messages begin.
+fn fails_again(entry: &Entry) -> bool {
+    let state = entry.sqlstate;
+    if state.is_empty() {
+        return entry.message.starts_with(b"cannot ");
+    }
+    AGAIN.iter().any(|class| state.starts_with(class)) && !ONCE.contains(&state)
 }
 
 /// RAISE in a function: its text is the application's, and may hold anything.

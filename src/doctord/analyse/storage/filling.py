@@ -42,6 +42,16 @@ def filling(dataset: Dataset) -> list[Filling]:
     return _filling(dataset, AVAILABLE_BYTES)
 
 
+def at_rest(dataset: Dataset) -> set[tuple[str | None, str | None]]:
+    """Mount and device of file systems that had as much left at the last look as at the first, of three at least."""
+    looks = dataset.frame("filesystem").with_columns(left=AVAILABLE_BYTES).drop_nulls("left").sort("ts")
+    by_mount = looks.group_by("mount", "device", maintain_order=True).agg(
+        pl.len(), pl.col("left").first().alias("first"), pl.col("left").last().alias("last")
+    )
+    still = by_mount.filter((pl.col("len") >= LEAST_LOOKS) & (pl.col("last") >= pl.col("first")))
+    return {*still.select("mount", "device").iter_rows()}
+
+
 def losing_inodes(dataset: Dataset) -> list[Filling]:
     """The same of inodes: `left` and `per_s` are percent of all that the file system has."""
     return _filling(dataset, 100 - pl.col("inodes_used_pct"))

@@ -5,6 +5,7 @@ socket's owner is the server's, and a postmaster is a process `postgres` whose p
 (and root) sees more: `postmaster.pid` in the data directory gives the port also of a server that listens on TCP only.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,8 +42,11 @@ def servers(proc: Path = Path("/proc")) -> list[Server]:
     """The servers of this host, in order of their ports; those that cannot be reached come last."""
     poolers_ports = {pooler.port for pooler in poolers(proc)}
     sockets = {port: folder for port, folder in _sockets(proc) if port not in poolers_ports}
-    postmasters = list(_postmasters(proc))
-    found = [_at_socket(port, folder, postmasters, alone=len(sockets) == 1) for port, folder in sockets.items()]
+    postmasters, tcp_ports = list(_postmasters(proc)), _tcp_ports(proc)
+    found = [
+        _at_socket(port, folder, postmasters, alone=len(sockets) == 1, by_tcp=port in tcp_ports)
+        for port, folder in sockets.items()
+    ]
     matched = {server.pid for server in found}
     # A postmaster whose port nobody tells is one of the sockets that have none yet, as far as those go.
     nameless = sum(server.pid is None for server in found)
@@ -52,12 +56,15 @@ def servers(proc: Path = Path("/proc")) -> list[Server]:
         if postmaster.port is None and nameless > 0:
             nameless -= 1
         else:
-            found.append(_without_socket(postmaster, _tcp_ports(proc)))
+            found.append(_without_socket(postmaster, tcp_ports))
     return sorted(found, key=lambda server: (server.unreachable is not None, server.port or 0))
 
 
-def _at_socket(port: int, folder: str, postmasters: list[Server], *, alone: bool) -> Server:
-    """The server that listens at a socket, with its postmaster when that can be told."""
+def _at_socket(port: int, folder: str, postmasters: list[Server], *, alone: bool, by_tcp: bool) -> Server:
+    """The server that listens at a socket, with its postmaster when that can be told.
+
+    Where somebody removed the socket's file and left its folder, it is asked by TCP, if it listens there.
+    """
     match = next((one for one in postmasters if one.port == port), None)
     if match is None and alone and len(postmasters) == 1 and postmasters[0].port is None:
         match = postmasters[0]
@@ -67,9 +74,12 @@ def _at_socket(port: int, folder: str, postmasters: list[Server], *, alone: bool
         owner, unreachable = None, f"its socket folder {folder} may not be entered"
     except OSError:
         owner, unreachable = None, f"its socket folder {folder} is not here: it runs in a container"
+        if Path(folder).is_dir():
+            unreachable = None if by_tcp else f"the file of its socket in {folder} is gone, and it listens nowhere else"
+    socket_dir = None if owner is None and unreachable is None else folder
     if match is None:
-        return Server(port, folder, owner=owner, unreachable=unreachable)
-    return Server(port, folder, match.pid, owner, match.version, match.data_dir, unreachable)
+        return Server(port, socket_dir, owner=owner, unreachable=unreachable)
+    return Server(port, socket_dir, match.pid, owner, match.version, match.data_dir, unreachable)
 
 
 def _without_socket(postmaster: Server, listening: set[int]) -> Server:
@@ -83,11 +93,12 @@ def _without_socket(postmaster: Server, listening: set[int]) -> Server:
     )
 
 
-def _sockets(proc: Path) -> Iterator[tuple[int, str]]:
-    for line in (proc / "net/unix").read_text().splitlines():
-        match = _SOCKET.search(line)
-        if match and line.split()[3] == _LISTENING:
-            yield int(match[2]), match[1]
+def _sockets(proc: Path) -> list[tuple[int, str]]:
+    """Port and folder of each that listens; of one port those whose file is there come last."""
+    lines = (proc / "net/unix").read_text().splitlines()
+    matches = [match for line in lines if (match := _SOCKET.search(line)) and line.split()[3] == _LISTENING]
+    found = [(int(match[2]), match[1]) for match in matches]
+    return sorted(found, key=lambda one: os.access(f"{one[1]}/.s.PGSQL.{one[0]}", os.F_OK))
 
 
 def _tcp_ports(proc: Path) -> set[int]:

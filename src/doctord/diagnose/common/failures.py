@@ -24,6 +24,8 @@ NO_ERRORS: Final = ("log", "fatal", "panic")
 # something out (a key that is there already), most of it has to fail.
 LOST_SHARE: Final = 0.05
 MOST: Final = 0.5
+# Of errors that no application expects: once a second, a statement never succeeds, however much else is done.
+NEVER_SUCCEEDS_PER_S: Final = 1.0
 # A message that came ten times, once a minute and more, is worth a note.
 OFTEN: Final = 10.0
 OFTEN_PER_S: Final = 1 / 60
@@ -55,6 +57,7 @@ class Kind(NamedTuple):
 
 # The first that fits counts. Those of no share are told by causes of their own, or follow from another error.
 NEVER: Final = float("inf")
+READ_ONLY: Final = Kind("read-only", ("25006",))
 KINDS: Final = (
     Kind("recovery conflict", ("40001",), "conflict with recovery", NEVER),
     Kind("serialization", ("40001",)),
@@ -75,6 +78,7 @@ KINDS: Final = (
     Kind("not waited for", ("55P03",), "could not obtain lock", MOST),
     Kind("timeout", ("57014", "55P03", "25P03", "25P04")),
     Kind("aftermath", ("25P02",), least_share=NEVER),
+    READ_ONLY,
     Kind("raised", ("",), "(raised by a function)", MOST),
     Kind("expected", ("23", "P0"), least_share=MOST),
 )
@@ -121,14 +125,27 @@ class Failed:
 
     @property
     def severity(self) -> Severity | None:
-        """By the part of the transactions; a note where they come again and again, null where they are rare."""
+        """By the part of the transactions, of what nobody expects by its rate too.
+
+        A note where they come again and again, null where they are rare.
+        """
         if self.count < OFTEN:
             return None
         if self.share >= max(self.kind.least_share, CRITICAL_SHARE):
             return "warning" if self.kind.may_be_meant else "critical"
-        if self.share >= self.kind.least_share:
+        if self.share >= self.kind.least_share or self.is_steady:
             return "warning"
         return "note" if self.per_s >= OFTEN_PER_S else None
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether errors that no application expects come all the time, though they are a small part of all.
+
+        Where most of them end no transaction, the application has gone back to a savepoint: it expects them.
+        """
+        ended_per_s = min(self.per_s, self.transactions.rollbacks)
+        is_steady = ended_per_s >= max(NEVER_SUCCEEDS_PER_S, MOST * self.per_s) and self.quiet_s < OVER_S
+        return self.kind in (OTHER, READ_ONLY) and is_steady
 
     @property
     def is_told(self) -> bool:

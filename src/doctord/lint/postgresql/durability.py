@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.lint.postgresql.figures import commits_per_s, is_felt, waited
 from doctord.lint.rule import rule
@@ -12,6 +13,8 @@ from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 LOST_CYCLES: Final = 3  # of the WAL writer, at the most: documentation, Asynchronous Commit
 BLIND: Final = ("ignore_checksum_failure", "zero_damaged_pages", "ignore_invalid_pages", "ignore_system_indexes")
 FLUSHES: Final = ("WALSync", "WALWrite")
+UNLOGGED: Final = "pg_class.unlogged_bytes"
+MOST_NAMED: Final = 4
 
 
 @rule("postgresql")
@@ -166,3 +169,32 @@ def data_checksums_off(subject: Subject) -> Iterator[Violation]:
             cost="nothing while the storage is sound; nobody would know otherwise",
             severity=Severity.NOTE,
         )
+
+
+@rule("postgresql")
+def unlogged_tables(subject: Subject) -> Iterator[Violation]:
+    """Tables are unlogged: a crash empties them.
+
+    Why: what is not in the WAL cannot be recovered. After a crash, a kill -9 or a power failure each unlogged table
+        begins empty; a standby has no rows of it, nor has a restored base backup.
+    Evidence: the unlogged tables with their sizes.
+    Fix: ALTER TABLE ... SET LOGGED for what must survive; for what can be made again, a job that fills it after each
+        start.
+    Verify: relpersistence of pg_class is p for tables whose rows must survive.
+    Source: PostgreSQL documentation, CREATE TABLE (UNLOGGED), ALTER TABLE (SET LOGGED).
+    """
+    found = [one for one in subject.case.figures(UNLOGGED) if one.db == subject.db and one.last > 0]
+    if not found:
+        return
+    largest = max(found, key=lambda one: one.last)
+    yield subject.violation(
+        phrase("{:count table is/tables are} unlogged, the largest {}", len(found), largest.entity),
+        "restart_after_crash",  # with it they are empty as soon as clients are back
+        cost=phrase("data: {:bytes} at the next crash, and none of it on a standby", sum(one.last for one in found)),
+        severity=Severity.NOTE,
+        evidence=[
+            Evidence("statistic", f"name = '{UNLOGGED}' and entity = '{one.entity}'",
+                     phrase("{}: {:bytes}", one.entity, one.last), "", "gone after a crash")
+            for one in sorted(found, key=lambda one: -one.last)[:MOST_NAMED]
+        ],
+    )  # fmt: skip

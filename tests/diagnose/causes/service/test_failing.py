@@ -140,6 +140,25 @@ def test_errors_after_savepoints_end_no_transaction() -> None:
     assert "after a savepoint" in said(some.against[0].why)
 
 
+@pytest.mark.parametrize(("per_s", "severity"), [(2.0, "warning"), (1.0, "warning"), (0.8, "note")])
+@pytest.mark.parametrize(
+    "error", ['42P01 relation "t" does not exist', '55000 cannot update table "t" because it does not have ...']
+)
+def test_a_statement_that_never_succeeds_is_a_warning_however_much_else_is_done(
+    error: str, per_s: float, severity: str
+) -> None:
+    told = found(failing({f"ERROR {error}": per_s}, commits=5000.0))
+    if severity == "note":
+        assert {name: finding.severity for name, finding in told.items()} == {"errors_logged": "note"}
+    else:
+        assert told["transactions_fail"].severity == severity
+        assert said(told["transactions_fail"].title).startswith(f"Statements of {DB} fail again and again")
+
+
+def test_what_an_application_expects_is_judged_by_its_part_alone() -> None:
+    assert severities(failing({f"ERROR 23505 {DUPLICATE}": 20.0}, commits=5000.0)) == {"errors_logged": "note"}
+
+
 @pytest.mark.parametrize(("commits", "per_s", "severity"), [(1000.0, 5.0, "critical"), (100.0, 0.1, "warning")])
 def test_no_room_is_a_trouble_whatever_part_it_is(commits: float, per_s: float, severity: str) -> None:
     full = [{"mount": "/data", "size_bytes": 2**34, "used_bytes": 2**34, "available_bytes": 0}]

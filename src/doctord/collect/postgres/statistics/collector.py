@@ -8,6 +8,7 @@ from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.listening import Listening
 from doctord.collect.postgres.notify_queue import NotifyQueue
 from doctord.collect.postgres.server_log import ServerLog
 from doctord.collect.postgres.statistics.certificates import Certificates
@@ -77,6 +78,7 @@ class StatisticsCollector:
             Freezing(),
             LockTable(),
             Limits(),
+            Listening(),
             Clock(),
             Replication(),
             Subscriptions(),

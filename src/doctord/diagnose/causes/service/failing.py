@@ -9,6 +9,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.service.met_by import met_by
 from doctord.diagnose.common.failures import OTHER, Failed, failed, is_over, of_kind, severity_of
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, measured
@@ -152,13 +153,13 @@ def statements_cancelled(case: Case) -> Iterator[Claim]:
 
 @cause(explains=SYMPTOMS)
 def transactions_fail(case: Case) -> Iterator[Claim]:
-    """A notable part of the transactions ends with an error.
+    """A notable part of the transactions ends with an error, or a statement fails all the time.
 
-    Looks like: errors of statements in the log, and rollbacks beside them: a twentieth of all transactions or more; of
-        errors that an application may expect (a constraint that is violated, an error that its own functions raise, a
-        lock that it did not wait for) most of them.
+    Looks like: errors of statements in the log, and rollbacks beside them: a twentieth of all transactions or more, or
+        one a second of those that no application expects; of errors that it may expect (a constraint that is violated,
+        an error that its own functions raise, a lock that it did not wait for) most of the transactions.
     Hurts because: what was asked for was not done, and whoever asked was told so.
-    Speaks for it: the part of the transactions that fail, by SQLSTATE and message.
+    Speaks for it: the part of the transactions that fail, by SQLSTATE and message; who meets it.
     Speaks against it: errors that end no transaction, after a savepoint: fewer rollbacks than errors.
     Remedy: By SQLSTATE, the most frequent first: class 42 is a statement that can never succeed (a release that does
         not fit the schema, a missing right), 22 a value that does not fit, 23 a constraint (INSERT ... ON CONFLICT in
@@ -169,14 +170,27 @@ def transactions_fail(case: Case) -> Iterator[Claim]:
     """
     for one in (each for db in case.dbs for each in failed(case, db)):
         if (one.kind is OTHER or one.kind.may_be_meant) and one.is_told:
-            yield from _by_share(one, _title(one), confidence=0.6 if one.kind.may_be_meant else 0.9)
+            yield from _by_share(one, _title(one), 0.6 if one.kind.may_be_meant else 0.9, _met(case, one))
 
 
 def _title(one: Failed) -> Phrase:
     first = one.messages[0]
     said = shortened(first.message or first.severity, 80)
+    if one.share < one.kind.least_share:
+        return phrase("Statements of {} fail again and again, {:.3g per s}: {}{}", one.db, one.per_s, said,
+                      f" ({first.state})" if first.state else "")  # fmt: skip
     return phrase("{:share of transactions} of {} fail, most with {}{}", one.share, one.db, said,
                   f" ({first.state})" if first.state else "")  # fmt: skip
+
+
+def _met(case: Case, one: Failed) -> list[Evidence]:
+    """Who is told so most often, where the log says it."""
+    who = met_by(case, one.messages[0])
+    return (
+        [Evidence("statistic", f"name = 'log.errors_from' and db = '{one.db}'", who, "", "they are told so")]
+        if who
+        else []
+    )
 
 
 def _by_share(one: Failed, title: Phrase, confidence: float = 0.9, more: Sequence[Evidence] = ()) -> Iterator[Claim]:

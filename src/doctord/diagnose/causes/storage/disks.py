@@ -1,24 +1,20 @@
-"""Storage: devices that queue, devices that are slow, others who use them, limits set on them, and room left."""
+"""Storage: devices that queue, devices that are slow, others who use them, and limits set on them."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import polars as pl
 
 from doctord.analyse.host import cgroups
 from doctord.analyse.host.other_processes import Consumer, consumers
-from doctord.analyse.storage import disks, filesystems
+from doctord.analyse.storage import disks
 from doctord.analyse.storage.backups import BACKUP, Backups, backups
-from doctord.analyse.storage.device_paths import DevicePath, device_paths
 from doctord.dataset.waits.kinds import READS, STORAGE
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.storage.filling import soon_full, soon_without_inodes
 from doctord.diagnose.causes.storage.latencies import slow_histograms
 from doctord.diagnose.causes.storage.way_to_disk import path_to
-from doctord.diagnose.common.inodes import FULL_SHARE, inode_steps, is_without_inodes
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, Severity, at_most
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, at_most
 from doctord.diagnose.phrase import Phrase, phrase
 
 # What a disk drive takes for a random request at low load; flash and cached devices stay below a millisecond.
@@ -44,11 +40,6 @@ MOST_MOVERS = 2
 MOVED = pl.col("read_bytes").fill_null(0.0) + pl.col("write_bytes").fill_null(0.0)
 # Throttling lets requests through in slices of 100 ms, so that a group held at its limit is measured a little below it.
 NEAR_LIMIT = 0.85
-ROOM_BYTES = 20 * 2**30
-SMALLEST_BYTES = 2**30
-# A file of PostgreSQL's log, by default: a server that cannot make the next one stops.
-WAL_FILE_BYTES = 16 * 2**20
-MOST_HELD = 3
 UNKNOWN_QUEUE = NotMeasured(
     "how long requests take and how many wait",
     "a device that serves many at a time may be busy all the time and have room",
@@ -271,81 +262,6 @@ def cgroup_io_limit(case: Case) -> Iterator[Claim]:
                         phrase("{:.0f ms}", FELT_MS), "the waiting is above the device", "at_most")] if quick else []),
         ],
     )  # fmt: skip
-
-
-@cause()
-def filesystem_full(case: Case) -> Iterator[Claim]:
-    """A file system is nearly full, or will be within minutes.
-
-    Looks like: hardly any room left, or hardly any inodes (bytes are free, and no new file can be made); or less of
-        either at each look, and at that rate none in minutes.
-        One that holds a database's files counts however small it is, in memory (tmpfs) or a container's layers
-        (overlay) too: a tablespace, the log, the archive.
-    Hurts because: a database that cannot write its log stops; one that cannot extend a table fails the statement.
-    Speaks for it: share used, bytes left, what of a server lies there; how fast it becomes fuller, and how long what is
-        left lasts.
-    Speaks against it: many bytes left in a very large file system; a load or a backup that is about to end; the log of
-        a server that grows to max_wal_size.
-    Remedy: Find what grew (logs, temporary files, redo kept for a slot or an archiver that fails); enlarge the file
-        system. Never delete files of the redo log by hand. Inodes: remove or move the many small files; their number
-        was fixed as the file system was made (mkfs.ext4 -N; XFS: xfs_growfs -m).
-    Verify: Used share (df, df -i), and how fast it grows: doctord forecast.
-    Source: PostgreSQL documentation, "Disk Full Failure"; mkfs.ext4(8), -i and -N; statvfs(3), f_ffree.
-    """
-    ways = device_paths(case.dataset)
-    served = pl.col("mount").is_in({way.mount for way in ways if way.mount}).fill_null(value=False)
-    usual = (pl.col("size_bytes") >= SMALLEST_BYTES) & ~pl.col("device").str.contains("loop").fill_null(value=False)
-    known = filesystems.newest(case.dataset).filter(usual | served)
-    full = (
-        known.with_columns((pl.col("inodes_used_pct") / 100).alias("inodes"))
-        .filter((pl.col("used_share") >= FULL_SHARE) | (pl.col("inodes") >= FULL_SHARE))
-        .unique(["device", "size_bytes", "used_bytes"], keep="first", maintain_order=True)
-        .sort("used_share", descending=True, maintain_order=True)
-    )
-    for row in full.iter_rows(named=True):
-        where = f"mount = '{row['mount']}'" if row["mount"] else f"device = '{row['device']}'"
-        for_, against = weigh(
-            [
-                Sign("filesystem", where, None if row["used_share"] is None else row["used_share"] * 100,
-                     FULL_SHARE * 100, "{:.1f %} used", "room runs out"),
-                Sign("filesystem", where, row["left_bytes"] / 2**30, ROOM_BYTES / 2**30, "{:.1f GiB} left",
-                     "one large operation fills it", "not gone in a moment", below=True),
-                Sign("filesystem", where, None if row["inodes"] is None else row["inodes"] * 100, FULL_SHARE * 100,
-                     "{:.1f %} of the inodes used", "no new file can be made when they are gone"),
-            ]
-        )  # fmt: skip
-        there = [way for way in ways if way.mount == row["mount"] and way.holds]
-        is_shared = any(way.folder == filesystems.SHARED_MEMORY for way in there)
-        is_full = _is_full(row, is_served=bool(there) and not is_shared)
-        nearly: Severity = "note" if is_shared else "warning"  # what parallel workers share goes with their query
-        name, lacks_inodes = row["mount"] or row["device"], is_without_inodes(row)
-        yield Claim(
-            phrase("{} has {} inodes left: {:share} used, {:bytes} free", name, "no" if is_full else "hardly any",
-                   row["inodes"], row["left_bytes"])
-            if lacks_inodes
-            else phrase("{} is {}: {:bytes} left", name, "full" if is_full else "nearly full", row["left_bytes"]),
-            impact=NOT_MEASURED if is_full else NONE_YET,
-            severity="critical" if is_full else nearly,
-            confidence=0.95 if not against else 0.8,
-            for_=[*for_, *(_lies_there(way) for way in there[:MOST_HELD])],
-            against=[] if lacks_inodes else against,
-            first_steps=inode_steps(name) if lacks_inodes else [],
-            objects=[name],
-        )  # fmt: skip
-    others = {*known.select("mount", "device").rows()} - {*full.select("mount", "device").rows()}
-    yield from soon_full(case, others)
-    yield from soon_without_inodes(case, others)
-
-
-def _is_full(row: Mapping[str, Any], *, is_served: bool) -> bool:
-    """Whether nothing more can be written: no room, no inode, or for a server not even a file of its log."""
-    least = WAL_FILE_BYTES if is_served else 1
-    return bool(row["left_bytes"] < least or row["inodes"] == 1.0)
-
-
-def _lies_there(way: DevicePath) -> Evidence:
-    where = f"name like 'path.{way.folder}.%'"
-    return Evidence("setting", where, phrase("{} is in {}", way.holds, way.folder), "", way.filesystem or "")
 
 
 def _io_share(case: Case, *, reads_only: bool = False) -> float:

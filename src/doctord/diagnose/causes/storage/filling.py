@@ -6,13 +6,16 @@ from doctord.analyse.storage.device_paths import DevicePath, device_paths
 from doctord.analyse.storage.filesystems import SHARED_MEMORY
 from doctord.analyse.storage.filling import Filling, filling, losing_inodes
 from doctord.diagnose.case import Case
+from doctord.diagnose.causes.storage.room_writers import writers
 from doctord.diagnose.common.inodes import inode_steps
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 
 # A tenth of what was left has gone while we looked: a copy of some gigabytes, which ends, is less of a large disk. What
-# was seen for half a minute is carried on for five, what was seen for hours for a day at the most.
+# was seen for half a minute is carried on for five, what was seen for hours for a day at the most. Nobody comes sooner
+# than in five minutes: what lasts less long is told after a shorter look, too.
 TIMES_SEEN, LONGEST_S = 10.0, 86_400.0
+AT_LEAST_S, LONG_ENOUGH_S = 300.0, 8.0
 # As of a log that is kept (`wal_kept`): nobody who is not there already comes in time for a server's files.
 AT_ONCE_S = 3600.0
 MIB = 2**20
@@ -30,7 +33,7 @@ def soon_full(case: Case, among: Collection[tuple[str | None, str | None]]) -> I
         # What parallel workers share comes and goes with each of their queries.
         is_shared = any(way.folder == SHARED_MEMORY for way in there)
         if not is_shared and (one.mount, one.device) in among and per_s > 0 and one.left / per_s <= _soon_s(one):
-            yield _claim(one, one.left / per_s, there)
+            yield _claim(case, one, one.left / per_s, there)
 
 
 def soon_without_inodes(case: Case, among: Collection[tuple[str | None, str | None]]) -> Iterator[Claim]:
@@ -68,10 +71,11 @@ def _held(there: Collection[DevicePath]) -> list[Evidence]:
 
 def _soon_s(one: Filling) -> float:
     """For how long what was seen may be carried on, seconds."""
-    return min(TIMES_SEEN * one.over_s, LONGEST_S)
+    least_s = AT_LEAST_S if one.over_s >= LONG_ENOUGH_S else 0.0
+    return min(max(TIMES_SEEN * one.over_s, least_s), LONGEST_S)
 
 
-def _claim(one: Filling, seconds: float, there: list[DevicePath]) -> Claim:
+def _claim(case: Case, one: Filling, seconds: float, there: list[DevicePath]) -> Claim:
     where = f"mount = '{one.mount}'" if one.mount else f"device = '{one.device}'"
     return Claim(
         phrase("{} will be full in {:duration} at this rate: {:bytes} left", one.mount or one.device, seconds,
@@ -85,6 +89,7 @@ def _claim(one: Filling, seconds: float, there: list[DevicePath]) -> Claim:
             Evidence("filesystem", where, phrase("{:duration} until it is full", seconds),
                      phrase("{:duration}", _soon_s(one)), "nobody looks more often", "at_most"),
             *_held(there),
+            *writers(case, one.mount),
         ],
         objects=[one.mount or one.device or ""],
     )  # fmt: skip

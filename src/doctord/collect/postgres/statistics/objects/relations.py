@@ -15,8 +15,10 @@ from doctord.collect.postgres.statistics.objects.functions import Functions
 from doctord.collect.postgres.statistics.objects.gin import pending
 from doctord.collect.postgres.statistics.objects.index_columns import IndexColumns
 from doctord.collect.postgres.statistics.objects.partitions import Partitions
+from doctord.collect.postgres.statistics.objects.published import Published
 from doctord.collect.postgres.statistics.objects.row_sizes import RowSizes
 from doctord.collect.postgres.statistics.objects.tablespaces import Tablespaces
+from doctord.collect.postgres.statistics.objects.unlogged import Unlogged
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 
@@ -121,6 +123,8 @@ class Relations:
         self._partitions: dict[str, Partitions] = {}
         self._functions: dict[str, Functions] = {}
         self._row_sizes: dict[str, RowSizes] = {}
+        self._published: dict[str, Published] = {}
+        self._unlogged: dict[str, Unlogged] = {}
         self._unscanned: dict[str, set[int]] = {}
         self._tablespaces = Tablespaces()
 
@@ -154,11 +158,13 @@ class Relations:
         partitions = self._partitions.setdefault(link.database, Partitions()).read(link, tables, increase, figures)
         self._functions.setdefault(link.database, Functions()).read(link, figures)
         self._row_sizes.setdefault(link.database, RowSizes()).read(link, found, figures)
+        published = self._published.setdefault(link.database, Published()).read(link, figures)
+        self._unlogged.setdefault(link.database, Unlogged()).read(link, figures)
         for table in found:
             for column, (name, unit) in _GAUGES.items():
                 figures.gauge(name, table[column], unit, f"{link.database}.{table['relation']}")
         indexes = self._known_indexes.setdefault(link.database, IndexColumns())
-        return figures.batches() + _space("table", found, link) + indexes.read(link, found) + partitions
+        return figures.batches() + _space("table", found, link) + indexes.read(link, found) + partitions + published
 
     def _indexes(self, link: Link, indexes: list[dict[str, Any]]) -> list[Batch]:
         figures = Figures(link.db)

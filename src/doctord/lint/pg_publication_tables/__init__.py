@@ -1,0 +1,1 @@
+"""Rules on what is published, as a server of PostgreSQL tells it."""
