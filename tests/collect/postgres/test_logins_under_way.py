@@ -130,6 +130,23 @@ def test_whom_they_ask_is_told_by_their_own_sockets(tmp_path: Path) -> None:
     assert asked == {"name server 192.0.2.53"}
 
 
+def test_whose_they_are_is_told_by_title_or_socket(tmp_path: Path) -> None:
+    for pid, age_s in ((11, 3.0), (12, 8.0)):
+        process(tmp_path, pid, OWN_TITLE, age_s=age_s)
+        (tmp_path / f"{pid}/fd/9").symlink_to(f"socket:[47{pid}]")
+    process(tmp_path, 13, IN_AUTHENTICATION, age_s=2.0)
+    process(tmp_path, 14, OWN_TITLE, age_s=2.0)
+    server_of(tmp_path)
+    lines = [
+        f" {pid}: {_hex('127.0.0.1')}:1538 {_hex('192.0.2.7')}:9C40 01 0:0 0:0 0 70 0 47{pid} 1 0" for pid in (11, 12)
+    ]
+    (tmp_path / f"{SERVER}/net/tcp").write_text("\n".join([HEADER, *lines]))
+    rows = told(tmp_path)
+    held = {entity: row["value"] for (name, entity), row in rows.items() if name == "logins.held"}
+    assert held == {"no request read from 192.0.2.7": 2, "authentication from 192.0.2.9": 1, "no request read": 1}
+    assert rows["logins.held_s", "no request read from 192.0.2.7"]["value"] == pytest.approx(8.0, abs=2)
+
+
 def test_the_sockets_of_the_host_are_read_once_for_all_slow_logins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +219,8 @@ def test_clients_that_connect_and_say_nothing(postgres_server: Callable[..., Pos
     slow = seen["logins.slow", "no request read"]
     assert slow["value"] * slow["interval_s"] == pytest.approx(3)
     assert 1.0 < seen["logins.oldest_s", None]["value"] < 30
+    held = {entity for name, entity in seen if name == "logins.held"}
+    assert held == {"no request read from 127.0.0.1"} or os.geteuid() != 0
     places = {entity for name, entity in seen if name == "logins.slow_in"}
     assert places <= set(FOR_ITS_CLIENT)
     assert places or os.geteuid() != 0

@@ -86,6 +86,23 @@ def test_what_is_a_crash(tmp_path: Path, message: str, *, is_crash: bool) -> Non
     assert bool(events) is is_crash
 
 
+def test_whose_session_a_process_was_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("")
+    log = ServerLog("postgresql:5432", {77: "app@192.0.2.9 report, idle for 40 s"})
+    log.begin(path, STDERR)
+    path.write_text(f"{PREFIX}LOG:  {CRASH}\n")
+    [event] = rows_of("event", [*log.read(), *log.read()])
+    assert event["text"].endswith("signal 9: Killed; it was app@192.0.2.9 report, idle for 40 s")
+
+
+def test_why_a_checkpoint_began_is_an_event(tmp_path: Path) -> None:
+    events, _ = told(tmp_path / "log", f"{PREFIX}LOG:  checkpoint starting: immediate force wait")
+    assert [(event["kind"], event["subject"], event["text"]) for event in events] == [
+        ("checkpoint", "start", "started: immediate force wait")
+    ]
+
+
 def test_processes_that_could_not_be_started_are_counted_by_what_fork_said(tmp_path: Path) -> None:
     why = "Resource temporarily unavailable"
     _, counts = told(

@@ -9,7 +9,7 @@ use crate::host::text::{fields, lines, number, value};
 
 /// Counters of /proc/vmstat: the beginning of their names there, what they are called here. Those of zones, which have the same
 /// beginning, are added up.
-const COUNTERS: [(&str, &str); 10] = [
+const COUNTERS: [(&str, &str); 11] = [
     ("compact_stall", "vmstat.compact_stall"),
     ("compact_fail", "vmstat.compact_fail"),
     ("compact_success", "vmstat.compact_success"),
@@ -20,6 +20,7 @@ const COUNTERS: [(&str, &str); 10] = [
     ("allocstall", "vmstat.allocstall"),
     ("workingset_refault_file", "vmstat.workingset_refault_file"),
     ("drop_pagecache", "vmstat.drop_pagecache"),
+    ("oom_kill ", "vmstat.oom_kill"),
 ];
 const SLAB: [(&str, &str); 2] = [
     ("SReclaimable", "meminfo.SReclaimable"),

@@ -7,10 +7,24 @@ from doctord.dataset.dataset import Dataset
 
 UNDER_WAY, OLDEST, SLOW = "logins.under_way", "logins.oldest_s", "logins.slow"
 SLOW_IN, ASKING, LOGGED_IN = "logins.slow_in", "logins.slow_asking", "pg_stat_database.sessions"
+HELD, HELD_S, FROM = "logins.held", "logins.held_s", " from "
 NO_REQUEST = "no request read"
 # Where a backend of PostgreSQL sleeps that waits for its client: in epoll (src/backend/storage/ipc/latch.c), as nothing
 # does that asks somebody else.
 FOR_ITS_CLIENT = ("ep_poll", "do_epoll_wait", "epoll_wait")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Logins of one client that were slow at a time: the most, the age of the oldest (s), and in what they were.
+
+    `client` is an address, null where it was not seen.
+    """
+
+    phase: str
+    client: str | None
+    count: float
+    oldest_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +67,18 @@ def logins_under_way(dataset: Dataset) -> list[LoginsUnderWay]:
     """Of each server at which logins took a second and more, by name."""
     names = {figure.db for figure in figures(dataset, SLOW) if figure.db and figure.mean > 0}
     return [_of(dataset, db) for db in sorted(names)]
+
+
+def held(dataset: Dataset, db: str | None) -> list[Held]:
+    """Whose logins at a server took a second and more, those with most at a time first."""
+    ages = {figure.entity: figure.largest for figure in figures(dataset, HELD_S) if figure.db == db}
+    found = [
+        Held(phase, client or None, figure.largest, ages.get(figure.entity, 0.0))
+        for figure in figures(dataset, HELD)
+        if figure.db == db
+        for phase, _, client in [(figure.entity or "").partition(FROM)]
+    ]
+    return sorted(found, key=lambda one: (-one.count, one.client or ""))
 
 
 def _of(dataset: Dataset, db: str) -> LoginsUnderWay:

@@ -7,7 +7,6 @@ not asked. What such a backend waits for is looked at only of those that are slo
 """
 
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,8 +15,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from doctord._native import Batch
-from doctord.collect.core.socket_owners import readable
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.log_place import postmaster
+from doctord.collect.postgres.login_sockets import NO_SOCKETS, Asked, asked, client_of, own_sockets, sockets_of
 from doctord.collect.postgres.statistics.figures import Figures
 from doctord.regex import regex
 
@@ -25,55 +25,65 @@ SLOW_S: Final = 1.0
 NO_REQUEST: Final = "no request read"
 _LOOK_EVERY_S: Final = 1.0
 _TELL_EVERY_S: Final = 5.0
+_SEEK_EVERY_S: Final = 10.0
 _A_TICK_S: Final = 0.05  # a look may come a little before its time
 # What BackendInitialize, PerformAuthentication and InitPostgres set behind the client's address (PostgreSQL 13 to 18).
 # The process that recovers is called `startup` too, and has no client.
-_LOGIN: Final = regex(r"^postgres: .* (?:\[local\]|\S*\(\S*\)) (initializing|authentication|startup)$")
+_LOGIN: Final = regex(r"^postgres: .* (?:(\[local\])|(\S*)\(\S*\)) (initializing|authentication|startup)$")
 _STARTED_AT: Final = 19  # field 22 of /proc/PID/stat, counted behind the name
-# Whom a server asks on behalf of a login, by the port that its socket is connected to.
-_SERVICES: Final = {53: "name server", 113: "ident server", 389: "LDAP server", 636: "LDAP server"}
-_SOCKET: Final = regex(r"socket:\[(\d+)\]")
-# A line of a table of sockets (proc_pid_net(5)): the other end, and behind what TCP tells of it user and inode.
-_PORTS: Final = "|".join(f"{port:04X}" for port in _SERVICES)
-_ASKING: Final = regex(rf"^ *\d+: \S+ (\w+):({_PORTS}) \S+ \S+ \S+ \S+ +(\d+) +\d+ +(\d+)", re.MULTILINE)
-_TABLES: Final = ("udp", "udp6", "tcp", "tcp6")
+_MOST_CLIENTS: Final = 10
 
 
 class _Backend(NamedTuple):
-    """A backend that is not logged in: `begun` tells it from another of the same number."""
+    """A backend that is not logged in: `begun` tells it from another of the same number.
+
+    `client` is the address in its title, null where that is still the postmaster's.
+    """
 
     pid: int
     begun: int
     age_s: float
     phase: str
+    client: str | None
 
-
-class _Connection(NamedTuple):
-    """A socket that is connected to a service, and whose it is."""
-
-    service: str
-    user: int
-    inode: str
+    @property
+    def key(self) -> tuple[int, int]:
+        """What tells it from all others."""
+        return self.pid, self.begun
 
 
 class LoginsUnderWay:
-    """Fills `statistic` with `logins.*` of a server on this host, every five seconds."""
+    """Fills `statistic` with `logins.*` of a server on this host, every five seconds.
+
+    `logins.held` and `logins.held_s` tell whose the slow ones are, by `PHASE from ADDRESS`: the most at a time, and the
+    age of the oldest.
+    """
 
     _server: int | None
     _looked_at: float
     _told_at: float | None
     _inside: set[int]
-    _slow: set[tuple[int, int]]
+    _clients: dict[tuple[int, int], str | None]
 
     def __init__(self, proc: Path = Path("/proc"), now: Callable[[], float] = time.monotonic) -> None:
         """Nothing is looked at yet."""
-        self._proc, self._now = proc, now
+        self._proc, self._now, self._sought_at = proc, now, float("-inf")
         self._forget()
 
     def begin(self, link: Link) -> None:
         """Find out whether the server runs here, and whether its children are told."""
+        self._begin(link.server_pid(), link)
+
+    def begin_unasked(self, link: Link) -> None:
+        """The same of a server that lets nobody in, as whoever holds all places never logs in; it is looked for."""
+        now = self._now()
+        if self._server is None and now - self._sought_at >= _SEEK_EVERY_S:
+            self._begin(postmaster(link.target), link)
+            self._sought_at = now
+
+    def _begin(self, server: int | None, link: Link) -> None:
         self._forget()
-        self._server = link.server_pid()
+        self._server = server
         if self._server is not None and (hindrance := self._hindrance()):
             link.notices.not_measured(link.db, "logins under way", *hindrance)
             self._server = None
@@ -98,12 +108,13 @@ class LoginsUnderWay:
 
     def _forget(self) -> None:
         self._server, self._looked_at, self._told_at = None, float("-inf"), None
-        self._inside, self._slow = set(), set()
+        self._inside, self._clients = set(), {}
         self._start_over()
 
     def _start_over(self) -> None:
         self._looks, self._seen, self._oldest_s = 0, 0, 0.0
         self._phases, self._places, self._asked = Counter[str](), Counter[str](), Counter[str]()
+        self._held = dict[str, tuple[int, float]]()
 
     def _children_file(self) -> Path:
         return self._proc / f"{self._server}/task/{self._server}/children"
@@ -127,39 +138,54 @@ class LoginsUnderWay:
         self._inside &= children
         for pid in sorted(children - self._inside):
             with suppress(OSError):  # it has ended meanwhile
-                phase = _phase((self._proc / str(pid) / "cmdline").read_bytes(), own)
-                if phase is None:
+                found = _phase((self._proc / str(pid) / "cmdline").read_bytes(), own)
+                if found is None:
                     self._inside.add(pid)
-                elif phase:
-                    yield self._backend(pid, phase)
+                elif found[0]:
+                    yield self._backend(pid, *found)
 
-    def _backend(self, pid: int, phase: str) -> _Backend:
+    def _backend(self, pid: int, phase: str, client: str | None) -> _Backend:
         fields = (self._proc / str(pid) / "stat").read_text().rpartition(")")[2].split()
         begun = int(fields[_STARTED_AT])
         age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - begun / os.sysconf("SC_CLK_TCK")
-        return _Backend(pid, begun, age_s, phase)
+        return _Backend(pid, begun, age_s, phase, client)
 
     def _count(self, backends: list[_Backend]) -> None:
         self._looks += 1
         self._seen += len(backends)
         self._oldest_s = max([self._oldest_s, *(one.age_s for one in backends)])
-        slow = {(one.pid, one.begun): one for one in backends if one.age_s >= SLOW_S}
-        new = [one for key, one in slow.items() if key not in self._slow]
-        asking = _asking(self._proc / str(self._server) / "net") if new else []
+        slow = {one.key: one for one in backends if one.age_s >= SLOW_S}
+        new = [one for key, one in slow.items() if key not in self._clients]
+        tables = sockets_of(self._proc / str(self._server) / "net") if new else NO_SOCKETS
+        asking = asked(tables)
         for one in new:
             self._phases[one.phase] += 1
-            self._look_into(self._proc / str(one.pid), asking)
-        self._slow = set(slow)
+            own = self._look_into(self._proc / str(one.pid), asking)
+            self._clients[one.key] = one.client or client_of(tables, own)
+        self._clients = {key: client for key, client in self._clients.items() if key in slow}
+        self._hold(list(slow.values()))
 
-    def _look_into(self, process: Path, asking: list[_Connection]) -> None:
-        """Where in the kernel a slow one sleeps, and whom it asks, as far as that is granted."""
+    def _hold(self, slow: list[_Backend]) -> None:
+        """Who keeps a login open at this look: the most at a time of each client, and the oldest, are told."""
+        ages = dict[str, list[float]]()
+        for one in slow:
+            client = one.client or self._clients[one.key]
+            ages.setdefault(f"{one.phase}{f' from {client}' if client else ''}", []).append(one.age_s)
+        for who, own in ages.items():
+            most, oldest_s = self._held.get(who, (0, 0.0))
+            self._held[who] = max(most, len(own)), max(oldest_s, *own)
+
+    def _look_into(self, process: Path, asking: list[Asked]) -> set[str] | None:
+        """Where in the kernel a slow one sleeps, and whom it asks, as far as that is granted; its sockets."""
         with suppress(OSError):
             place = (process / "wchan").read_text().partition(".")[0]
             if place not in ("", "0"):
                 self._places[place] += 1
         with suppress(OSError):
-            user, own = process.stat().st_uid, _sockets(process)
+            user, own = process.stat().st_uid, own_sockets(process)
             self._asked.update({it.service for it in asking if it.user == user and (own is None or it.inode in own)})
+            return own
+        return None
 
     def _told(self, db: str, seconds: float) -> list[Batch]:
         figures = Figures(db)
@@ -170,35 +196,16 @@ class LoginsUnderWay:
         for name, counts in told:
             for entity, count in sorted(counts.items()):
                 figures.rate(name, count / seconds, seconds, entity)
+        ranked = sorted(self._held.items(), key=lambda held: (-held[1][0], held[0]))
+        for who, (most, oldest_s) in ranked[:_MOST_CLIENTS]:
+            figures.gauge("logins.held", most, "connections", who)
+            figures.gauge("logins.held_s", oldest_s, "s", who)
         return figures.batches()
 
 
-def _phase(title: bytes, of_postmaster: bytes) -> str | None:
-    """How far the login is; null of who is logged in or no client's; empty where it has ended."""
+def _phase(title: bytes, of_postmaster: bytes) -> tuple[str, str | None] | None:
+    """How far the login is, and of which client; null of who is logged in or no client's; empty where it has ended."""
     if title in (b"", of_postmaster):
-        return NO_REQUEST if title else ""
+        return NO_REQUEST if title else "", None
     found = _LOGIN.match(title.replace(b"\0", b" ").decode(errors="replace").rstrip())
-    return found[1] if found else None
-
-
-def _asking(net: Path) -> list[_Connection]:
-    """All that are connected to a service; there may be tens of thousands of sockets, so they are read once a look."""
-    texts = (path.read_text() for table in _TABLES if (path := net / table).exists())
-    return [
-        _Connection(f"{_SERVICES[int(port, 16)]} {readable(address)}", int(user), inode)
-        for text in texts
-        for address, port, user, inode in _ASKING.findall(text)
-    ]
-
-
-def _sockets(process: Path) -> set[str] | None:
-    """Inodes of the sockets that a process holds; null where that is not granted: then those of its user count."""
-    found = set[str]()
-    try:
-        for entry in (process / "fd").iterdir():
-            with suppress(FileNotFoundError):
-                if match := _SOCKET.fullmatch(str(entry.readlink())):
-                    found.add(match[1])
-    except PermissionError:
-        return None
-    return found
+    return (found[3], found[1] or found[2]) if found else None

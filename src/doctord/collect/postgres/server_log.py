@@ -40,6 +40,8 @@ _CRASHED: Final = regex(
     r"^(?P<who>.+?) \(PID (?P<pid>\d+)\) "
     r"(?P<how>was terminated by signal \d+(: [\w ]+)?|exited with exit code (?!1$)\d+)"
 )
+# What the native reader makes of `checkpoint starting: immediate force wait`.
+_STARTED: Final = "started:"
 # A stop that somebody asked for is no error.
 _WANTED: Final = "due to administrator command"
 # What ends a statement, a session or the server; that none came is told too.
@@ -92,16 +94,16 @@ def _written(pid: int, link: Link) -> Written:
 
 
 class ServerLog:
-    """Fills `event` with processes that crashed, and `statistic` with `log.errors`, `log.messages` and others of a log.
+    """Fills `event` with crashes and checkpoints, `statistic` with `log.errors`, `log.messages` and others of a log.
 
     What it grows by is told too: where the server writes several forms of its log, that of the one that is read.
     Among the errors are warnings, and messages of severity LOG that tell of something that failed. In other languages
     than English, messages are known by their severities and SQLSTATEs, a few by their words.
     """
 
-    def __init__(self, db: str) -> None:
-        """Nothing is opened yet."""
-        self._db = db
+    def __init__(self, db: str, sessions: Mapping[int, str] | None = None) -> None:
+        """Nothing is opened yet; `sessions` says whose a process was, for those that crash."""
+        self._db, self._sessions = db, {} if sessions is None else sessions
         self._file: tuple[int, int] | None = None
         self._form: Form | None = None
         self._tail: LogTail | None = None
@@ -210,6 +212,7 @@ class ServerLog:
         seconds = (now - since) * part
         return [
             *self._crashed(crashes),
+            *self._checkpoints([text for kind, text in events if kind == "checkpoint" and text.startswith(_STARTED)]),
             *self._figures(errors, refused, counted, seconds),
             *self._growth(size, lines.count(b"\n"), now - since, seconds),
         ]
@@ -226,9 +229,17 @@ class ServerLog:
     def _crashed(self, crashes: list[re.Match[str]]) -> list[Batch]:
         common = {"ts": now_us(), "host": os.uname().nodename, "kind": "process crashed", "db": self._db}
         told: list[dict[str, Any]] = [
-            {**common, "subject": crash["who"], "text": f"{crash['who']} (pid {crash['pid']}) {crash['how']}"}
+            {**common, "subject": crash["who"], "text": f"{crash['who']} (pid {crash['pid']}) {crash['how']}{whose}"}
             for crash in crashes
+            for session in [self._sessions.get(int(crash["pid"]))]
+            for whose in [f"; it was {session}" if session else ""]
         ]
+        return [rows("event", told)] if told else []
+
+    def _checkpoints(self, started: list[str]) -> list[Batch]:
+        """Why each began, as a log tells it that is read later."""
+        common = {"ts": now_us(), "host": os.uname().nodename, "kind": "checkpoint", "db": self._db}
+        told = [{**common, "subject": "start", "text": text} for text in started]
         return [rows("event", told)] if told else []
 
     def _growth(self, size: int, lines: int, whole_s: float, seconds: float) -> list[Batch]:

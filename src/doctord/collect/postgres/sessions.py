@@ -3,9 +3,9 @@
 Cost is what this file is about. `pg_stat_get_activity` is asked rather than the view on it, which joins names that are
 cached here; the text of a client's query is never fetched; `pg_blocking_pids`, which takes the lock manager's locks, is
 asked for sessions that wait for a lock only, not more than twice a second each. Of those at work that wait for nothing
-the kernel is asked whether they sleep (`kernel_waits`), and once a second who is not logged in yet
-(`logins_under_way`); clients on this host are looked at as processes (`client_processes`); waits for an object are told
-apart (`notify_queue`). What an autovacuum worker is at, the server itself says in place of a query
+the kernel is asked whether they sleep (`kernel_waits`) and for whom (`answering`), and once a second who is not logged
+in yet (`logins_under_way`); clients on this host are looked at as processes (`client_processes`); waits for an object
+are told apart (`notify_queue`). What an autovacuum worker is at, the server itself says in place of a query
 (`autovacuum: VACUUM public.t`): that is its `program`.
 """
 
@@ -17,6 +17,7 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
+from doctord.collect.postgres.answering import Answering
 from doctord.collect.postgres.client_processes import ClientProcesses
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.kernel_waits import KernelWaits
@@ -78,6 +79,7 @@ class SessionCollector:
         self._sampled_at: float | None = None
         self._waits = _Waits()
         self._kernel = KernelWaits()
+        self._answering = Answering()
         self._logins = LoginsUnderWay()
         self._notifying = notifying or NotifyQueue()
         self._own_clients = OwnClients()
@@ -101,6 +103,8 @@ class SessionCollector:
         except Away:
             self._sampled_at = None
             self._waits = _Waits()
+            self._logins.begin_unasked(self._link)
+            batches += self._logins.look(self._link.db)
         except UserError as refusal:
             self._link.notices.not_measured(self._link.db, "sessions", str(refusal), refusal.hint)
         return batches + self._cost.batches() + self._link.notices.batches()
@@ -124,6 +128,7 @@ class SessionCollector:
         sample = [self._row(session, ts, interval, in_kernel.get(session["pid"])) for session in active]
         self._waits.add(sample, interval)
         batches = [*([rows("session", sample)] if sample else []), *self._kernel.reader(self._link, in_kernel)]
+        batches += self._answering.look(self._link, (wait.event for wait in in_kernel.values()))
         if self._link.server_pid() is not None and self._blockers:
             behind = {pid: blocker for pid, (_, blocker) in self._blockers.items()}
             batches += self._own_clients.look(self._link.db, active, behind)

@@ -329,6 +329,24 @@ def test_statements_are_found_in_whichever_database_the_extension_is(server: Pos
     assert not [row for row in found if "pg_extension" in row["text"]], "our own statements are left out"
 
 
+def test_who_runs_a_command_again_and_again_and_what_it_changes(server: PostgresServer, link: Link) -> None:
+    grants = ["GRANT SELECT ON account TO PUBLIC" for _ in range(20)]
+    with closing(Statements()) as statements, closing(Relations()) as relations:
+        statements.read(link)
+        relations.read(link)
+        server.execute(*grants)
+        told, changed = statements.read(link), "postgres.pg_catalog.pg_class"
+        batches = settled(
+            relations.read,
+            link,
+            lambda batches: "pg_stat_sys_tables.n_tup_upd" in figures(batches, changed),
+        )
+    statement = next(row for row in rows_of("statement", told) if row["text"] == grants[0])
+    calls = figures(told, f"{statement['statement_id']} postgres")["pg_stat_statements.role_calls"]
+    assert calls >= len(grants)
+    assert figures(batches, changed)["pg_stat_sys_tables.n_tup_upd"] > 0
+
+
 def test_compiling_and_planning_are_told_where_the_extension_counts_them(server: PostgresServer, link: Link) -> None:
     compiled = "SELECT sum(balance + id) FROM account WHERE balance + id > 3"
     with closing(Statements()) as statements, server.connect() as client:

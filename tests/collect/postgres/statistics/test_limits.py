@@ -54,6 +54,23 @@ def test_the_nearest_limit_of_tasks_may_be_one_above(tmp_path: Path, cgroup: str
     assert (told["limits.tasks"], told["limits.tasks_used"]) == (100.0, 95.0)
 
 
+def test_a_limit_of_memory_is_told_with_what_the_largest_process_has(tmp_path: Path) -> None:
+    limits = tree(tmp_path, "0::/\n")
+    proc = tmp_path / "proc"
+    (proc / "77/limits").write_text(LIMITS.replace("unlimited            unlimited", "734003200            unlimited"))
+    (proc / "77/task/77").mkdir(parents=True)
+    (proc / "77/task/77/children").write_text("78 79 ")
+    for pid, peak in ((77, 300), (78, 650)):
+        (proc / str(pid)).mkdir(exist_ok=True)
+        (proc / f"{pid}/status").write_text(f"Name:\tpostgres\nVmPeak:\t{peak * 1024} kB\nVmSize:\t    10 kB\n")
+    (proc / "meminfo").write_text("CommitLimit:    1024 kB\nCommitted_AS:   512 kB\n")
+    told = {name: (value, unit) for name, value, unit in limits.of(77)}
+    assert told["limits.address_space_bytes"] == (734003200.0, "bytes")
+    assert told["limits.address_space_used_bytes"] == (650 * 2**20, "bytes")
+    assert told["limits.commit_limit_bytes"] == (2**20, "bytes")
+    assert told["limits.committed_bytes"] == (2**19, "bytes")
+
+
 def test_a_process_that_has_ended_tells_nothing(tmp_path: Path) -> None:
     assert [name for name, _, _ in Limits(tmp_path, tmp_path).of(4711)] == []
 

@@ -4,9 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from diagnose.hosts import host
+from diagnose.hosts import DB, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -56,6 +58,69 @@ def test_the_limit_comes_near(used: float, *, near: bool) -> None:
     found = diagnose(host(postgres=gauges, settings=SETTINGS)).findings
     assert ([finding.cause for finding in found] == ["connections_near_limit"]) is near
     assert all(finding.against for finding in found)
+
+
+PLACES = SETTINGS | {
+    "autovacuum_max_workers": "3", "max_wal_senders": "10", "max_worker_processes": "8", "authentication_timeout": "60",
+    "server_version_num": "150004",
+}  # fmt: skip
+
+
+def unfinished(count: float, phase: str = "no request read", place: str = "ep_poll") -> dict[tuple[str, str], float]:
+    """Logins of a monitor that says nothing, at a time, as the kernel shows them."""
+    who = f"{phase} from 192.0.2.7"
+    return {
+        (who, "logins.held"): count, (who, "logins.held_s"): 40.0, (phase, "logins.slow"): count / 20,
+        (place, "logins.slow_in"): count / 20,
+    }  # fmt: skip
+
+
+def of(figures: dict[tuple[str, str], float], settings: dict[str, str], **more: float) -> Finding | None:
+    rates = {key: value for key, value in figures.items() if key[1].startswith("logins.slow")}
+    gauges = {key: value for key, value in figures.items() if key not in rates}
+    about = {"component": "postgresql", "db": DB, "kind": "rate"}
+    rows = [about | {"entity": entity, "name": name, "value": value} for (entity, name), value in rates.items()]
+    own: dict[tuple[str | None, str], float] = {(None, name): value for name, value in more.items()}
+    dataset = host(postgres={**own, **gauges}, settings=settings, extra={"statistic": rows})
+    return next((one for one in diagnose(dataset).findings if one.cause == "connections_near_limit"), None)
+
+
+def test_refused_clients_and_logins_that_are_never_finished() -> None:
+    finding = of(unfinished(112.0), PLACES, **{"log.connections_refused": 2.0})
+    assert finding is not None
+    assert finding.severity == "warning"
+    title = f"No connection to {DB} was left: 40 clients were refused: 112 clients connect and never finish logging in"
+    assert said(finding.title) == f"{title}, 112 of them from 192.0.2.7"
+    told = " | ".join(f"{said(item.figure)}: {said(item.why)}" for item in finding.for_)
+    assert "112 logins at a time from 192.0.2.7: no request read: the oldest after 40.00 s" in told
+    assert "112 of 244 places" in told
+    assert "authentication_timeout = 60 s" in told
+    assert any("firewall" in said(step) for step in finding.remedy)
+    assert not any("pool them" in said(step) for step in finding.remedy)
+
+
+@pytest.mark.parametrize(
+    ("figures", "used", "near"),
+    [
+        (unfinished(90.0, "authentication"), 5.0, True),
+        (unfinished(90.0), 5.0, False),
+        (unfinished(215.0), 5.0, True),
+        (unfinished(90.0, "authentication", "do_poll"), 5.0, False),
+        (unfinished(40.0, "authentication"), 5.0, False),
+    ],
+    ids=["their request is read", "it is not", "as many as there are places", "the server asks somebody", "half"],
+)
+def test_places_that_unfinished_logins_hold(figures: dict[tuple[str, str], float], used: float, *, near: bool) -> None:
+    finding = of(figures, PLACES, **{"pg_stat_activity.connections": used})
+    assert (finding is not None) is near
+    if finding:
+        assert said(finding.title).startswith(f"Almost no connection to {DB} is left: ")
+
+
+def test_from_version_18_on_there_are_fewer_places() -> None:
+    finding = of(unfinished(200.0), PLACES | {"server_version_num": "180001"}, **{"pg_stat_activity.connections": 5.0})
+    assert finding is not None
+    assert "200 of 220 places" in [said(item.figure) for item in finding.for_]
 
 
 def test_without_the_limit_nothing_is_said() -> None:

@@ -52,9 +52,8 @@ def failing(
         ("postgres", "pg_stat_database.xact_commit"): 15.0,
         ("postgres", "pg_stat_database.xact_rollback"): 0.0,
     }
-    return host(
-        postgres=postgres | more.pop("postgres", {}), extra={"statistic": rows, "wait": more.pop("wait", [])}, **more
-    )
+    further = {name: more.pop(name, []) for name in ("wait", "setting")}
+    return host(postgres=postgres | more.pop("postgres", {}), extra={"statistic": rows, **further}, **more)
 
 
 def found(dataset: Dataset) -> dict[str, Finding]:

@@ -34,6 +34,49 @@ def found(*events: dict[str, Any], **more: Any) -> dict[str, Finding]:
     return {finding.cause: finding for finding in diagnose(host(events=events, **more)).findings}
 
 
+KILLS = [
+    event("process crashed", second, f"{KILLED}; it was app@192.0.2.9 report, idle for {age} s")
+    for second, age in ((4, 90), (9, 75), (14, 300))
+]
+NO_OOM = {(None, "vmstat.oom_kill"): 0.0}
+
+
+def test_somebody_ends_sessions_where_the_kernel_killed_nothing() -> None:
+    finding = found(*KILLS, kernel=NO_OOM)["server_restarted"]
+    assert said(finding.title).endswith("all sessions were ended, by somebody's kill -9")
+    told = " | ".join(f"{said(item.figure)}: {said(item.why)}" for item in finding.for_)
+    assert "0 kills for want of memory" in told
+    assert "83 % of the memory was available" in told
+    assert "3 of 3: app@192.0.2.9 report: idle for 1 min 15 s and longer when last looked at" in told
+    assert not finding.against
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"kernel": {(None, "vmstat.oom_kill"): 0.2}},
+        {"kernel": NO_OOM, "postgres": {(None, "limits.cpu_s"): 600.0}},
+    ],
+    ids=["not counted", "the kernel kills", "a limit of CPU time"],
+)
+def test_who_ends_them_is_open_where_it_may_be_another(more: dict[str, Any]) -> None:
+    finding = found(*KILLS, **more)["server_restarted"]
+    assert said(finding.title).endswith("all sessions were ended")
+    assert any("CPU time for each process" in said(item.figure) for item in finding.for_) is ("postgres" in more)
+
+
+def test_a_daemon_that_ends_processes_speaks_against_somebody() -> None:
+    finding = found(*KILLS, kernel=NO_OOM, other_processes=[{"command": "earlyoom"}])["server_restarted"]
+    assert [said(item.figure) for item in finding.against] == ["earlyoom runs"]
+
+
+def test_of_other_signals_nobody_is_suspected() -> None:
+    fault = event("process crashed", 14, KILLED.replace("9: Killed", "11: Segmentation fault"))
+    finding = found(*KILLS, fault, kernel=NO_OOM)["server_restarted"]
+    assert said(finding.title).endswith("all sessions were ended")
+
+
 def test_a_crash_that_two_connections_tell_of_is_one() -> None:
     crashes = [event("crash", second, f"started again at {second}") for second in (5, 6, 12, 12)]
     finding = found(*crashes)["server_restarted"]

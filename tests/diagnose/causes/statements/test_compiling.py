@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from diagnose.causes.service.test_failing import failing
 from diagnose.hosts import host
 from doctord.diagnose.engine import diagnose
@@ -146,3 +148,65 @@ def test_they_are_named_too_where_planning_is_only_seen_in_samples() -> None:
     finding = on_cpu(0.4, settings={"join_collapse_limit": "20", "geqo": "off"}, text=JOINED)["planning_slow"]
     assert "; join_collapse_limit = 20, geqo = off" in said(finding.title)
     assert finding.confidence == 0.8
+
+
+PRICES = {
+    "statement_id": "7", "text": "SELECT sum(p.amount) FROM shop.prices AS p JOIN items AS i ON i.id = p.item",
+    "calls_per_s": 10.0, "elapsed_s_per_s": 0.0015,
+}  # fmt: skip
+GRANT = {
+    "statement_id": "8", "text": "GRANT SELECT ON shop.prices TO report", "calls_per_s": 20.0, "elapsed_s_per_s": 0.02,
+}  # fmt: skip
+ON_CPU = [{"statement_id": "7", "wait_kind": "cpu", "interval_s": 0.7}]
+WHO: Figures = {
+    ("8 deploy", "pg_stat_statements.role_calls"): 4000.0, ("8 postgres", "pg_stat_statements.role_calls"): 3.0,
+    ("bench.pg_catalog.pg_class", "pg_stat_sys_tables.n_tup_upd"): 20.0,
+    ("bench.pg_catalog.pg_type", "pg_stat_sys_tables.n_tup_upd"): 0.1,
+}  # fmt: skip
+
+
+def thrown(command: dict[str, Any], statement: dict[str, Any] = PRICES) -> Finding:
+    diagnosis = diagnose(host(statements=[statement, command], sessions=ON_CPU, postgres=WHO))
+    return {finding.cause: finding for finding in diagnosis.findings}["planning_slow"]
+
+
+def test_a_command_that_throws_the_plan_away() -> None:
+    finding = thrown(GRANT)
+    assert "; its plan is thrown away by GRANT 20 times a second" in said(finding.title)
+    assert finding.confidence == 0.8
+    told = figures(finding.for_)
+    assert "20.0 calls/s of GRANT by deploy" in told
+    assert "bench.pg_catalog.pg_class: 20.0 rows changed a second" in told
+    assert "pg_type" not in told
+    assert said(finding.remedy[0]).startswith("Find what runs GRANT 20 times a second, by deploy")
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("ANALYZE items", "ANALYZE"),
+        ("analyze (skip_locked)", "ANALYZE"),
+        ("GRANT USAGE ON SCHEMA shop TO report", "GRANT"),
+        ("alter table only shop.prices set (fillfactor = $1)", "ALTER TABLE"),
+        ("CREATE INDEX CONCURRENTLY ON items (id)", "CREATE INDEX"),
+        ("GRANT SELECT ON shop.orders TO report", None),
+        ("CREATE TEMP TABLE prices_of_today (id int)", None),
+        ("SELECT amount FROM prices", None),
+    ],
+)
+def test_what_throws_a_plan_away(text: str, command: str | None) -> None:
+    title = said(thrown(GRANT | {"text": text}).title)
+    assert (f"thrown away by {command} 20 times" in title) if command else ("thrown away" not in title)
+
+
+def test_a_command_once_in_a_while_is_no_reason() -> None:
+    assert "thrown away" not in said(thrown(GRANT | {"calls_per_s": 0.5}).title)
+
+
+def test_where_planning_is_counted_the_command_is_named_too() -> None:
+    counted = planned(900.0) | {("7", "pg_stat_statements.plans"): 9.5}
+    statements = [PRICES | {"elapsed_s_per_s": 0.5}, GRANT]
+    diagnosis = diagnose(host(time=BUSY, statements=statements, postgres=counted | WHO))
+    finding = {one.cause: one for one in diagnosis.findings}["planning_slow"]
+    assert "; its plan is thrown away by GRANT 20 times a second" in said(finding.title)
+    assert "planned 9.5 times a second" in figures(finding.for_)

@@ -1,8 +1,10 @@
 """Commits, log buffers, checkpoints."""
 
+from typing import Any
+
 import pytest
 
-from diagnose.hosts import START, host
+from diagnose.hosts import DB, START, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
@@ -57,6 +59,44 @@ def test_checkpoints_by_size_every_few_seconds() -> None:
     assert found[0].cause == "checkpoints_too_frequent"
     assert "every 4 s" in said(found[0].title)
     assert [finding.explained_by for finding in found if finding.cause == "commits_slow"] == [found[0].cause]
+
+
+ASKED = {(None, "pg_stat_checkpointer.num_requested"): 0.4, (None, "pg_stat_wal.wal_bytes"): 2e6}
+ROOM = {"max_wal_size": "4096", "checkpoint_completion_target": "0.9"}
+
+
+def checkpoints(*reasons: str) -> list[dict[str, Any]]:
+    return [{"kind": "checkpoint", "db": DB, "subject": "start", "text": f"started: {reason}"} for reason in reasons]
+
+
+@pytest.mark.parametrize(
+    "seen", [{"settings": ROOM}, {"events": checkpoints(*["immediate force wait"] * 7, "wal", "time", "shutdown")}]
+)
+def test_checkpoints_that_somebody_asks_for_are_not_the_logs_size(seen: dict[str, Any]) -> None:
+    asking = {"wait_class": "Other", "event": "CheckpointDone", "program": "snapshots", "statement_id": "9"}
+    text = {"statement_id": "9", "text": "CHECKPOINT", "calls_per_s": 0.4, "elapsed_s_per_s": 0.01}
+    quiet: dict[str, Any] = {"time": {("CPU", "CPU"): 0.1}, "postgres": ASKED, "statements": [text]}
+    findings = diagnose(host(sessions=[asking | {"samples": 5}], **quiet, **seen)).findings
+    finding = next(one for one in findings if one.cause == "checkpoints_too_frequent")
+    assert said(finding.title) == f"A checkpoint every 2.5 s at {DB}: each is asked for by a command"
+    assert finding.severity == "note"
+    told = " | ".join(f"{said(item.figure)}: {said(item.why)}" for item in finding.for_)
+    assert "user app, program snapshots: 5 samples waiting for a checkpoint: CHECKPOINT" in told
+    assert ("7 of 8 checkpoints in the log: started: immediate force wait" in told) is ("events" in seen)
+    assert not any("raise max_wal_size" in said(step).lower() for step in finding.remedy)
+
+
+def test_the_log_tells_that_it_is_the_size() -> None:
+    events = checkpoints(*["wal"] * 7, "fast force wait")
+    findings = diagnose(host(postgres=ASKED, settings=ROOM, events=events)).findings
+    [title] = [said(one.title) for one in findings if one.cause == "checkpoints_too_frequent"]
+    assert title == f"A checkpoint every 2.5 s because the log of {DB} reaches its size limit"
+
+
+def test_where_nothing_tells_why_no_reason_is_named() -> None:
+    findings = diagnose(host(postgres={(None, "pg_stat_checkpointer.num_requested"): 0.4})).findings
+    [title] = [said(one.title) for one in findings if one.cause == "checkpoints_too_frequent"]
+    assert title == f"A checkpoint every 2.5 s at {DB}, before its time"
 
 
 @pytest.mark.parametrize("requested", [0.0, 0.05])

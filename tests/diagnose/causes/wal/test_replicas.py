@@ -1,5 +1,6 @@
 """Standbys and subscribers that do not follow."""
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -11,7 +12,7 @@ from doctord.collect.postgres.statistics.wal.replication import Replication
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
-from postgres_samples import figures, link_to
+from postgres_samples import figures, link_to, rows_of
 from servers import PostgresServer, running_postgres
 
 AHEAD = (None, "pg_last_wal_receive_lsn.ahead_bytes")
@@ -35,6 +36,40 @@ def test_a_standby_that_nothing_reaches() -> None:
     assert told({PAUSED: 0.0, RECEIVERS: 0.0}) == [
         ("standby_stands_still", "warning", "Standby postgresql:5432 is not connected to its primary")
     ]
+
+
+RESTORING = {PAUSED: 0.0, RECEIVERS: 0.0, ("scp", "restore_command.running_s"): 25.0}
+PROCESS = {"startup.process": "process 13 (scp), state S in poll_schedule_timeout"}
+
+
+def test_a_standby_whose_restore_command_hangs() -> None:
+    findings = diagnose(host(postgres=RESTORING, settings=PROCESS)).findings
+    assert [(one.cause, one.severity, said(one.title)) for one in findings] == [
+        ("standby_stands_still", "warning", f"Standby {DB} waits for its restore_command, which runs for 25 s: scp")
+    ]
+    told = " | ".join(f"{said(item.figure)}: {said(item.why)}" for item in findings[0].for_)
+    assert "scp runs for 25 s: process 13 (scp), state S in poll_schedule_timeout" in told
+    assert "it does not stream from its primary" in told
+    assert "timeout 60" in said(findings[0].remedy[2])
+
+
+@pytest.mark.parametrize(
+    ("running_s", "segment", "hangs"), [(9.0, None, False), (17.0, None, True), (17.0, str(64 * 2**20), False)]
+)
+def test_a_segment_takes_its_time(running_s: float, segment: str | None, *, hangs: bool) -> None:
+    figures = {PAUSED: 0.0, RECEIVERS: 1.0, ("scp", "restore_command.running_s"): running_s}
+    findings = diagnose(host(postgres=figures, settings={"wal_segment_size": segment} if segment else {})).findings
+    assert bool(findings) is hangs
+
+
+@pytest.mark.parametrize(("replayed", "hangs"), [(0.0, True), (5e6, False), (None, False)])
+def test_where_the_command_is_not_seen_its_wait_tells_unless_something_is_replayed(
+    replayed: float | None, *, hangs: bool
+) -> None:
+    position = {} if replayed is None else {(None, "pg_last_wal_replay_lsn.replayed_bytes"): replayed}
+    waiting = {"kind": "startup", "wait_class": "Other", "event": "RestoreCommand", "state": None}
+    findings = diagnose(host(postgres={PAUSED: 0.0, **position}, sessions=[waiting])).findings
+    assert [said(one.title) for one in findings] == ([f"Standby {DB} waits for its restore_command"] if hangs else [])
 
 
 def asks(entity: str, *, last_s: int = 20, seconds: int = 20, **figures: float) -> list[tuple[str, str, str]]:
@@ -113,3 +148,28 @@ def test_a_real_standby_without_a_primary(alone: PostgresServer) -> None:
         assert (seen["pg_is_wal_replay_paused"], seen["pg_stat_wal_receiver.count"]) == (0.0, 0.0)
         alone.execute("SELECT pg_wal_replay_pause()")
         assert figures(Replication().read(link))["pg_is_wal_replay_paused"] == 1.0
+
+
+@pytest.mark.server
+def test_a_real_restore_command_that_hangs() -> None:
+    with running_postgres(15) as server:
+        server.stop()
+        (server.datadir / "standby.signal").touch()
+        with (server.datadir / "postgresql.auto.conf").open("a") as settings:
+            settings.write("restore_command = '! test -e gone || sleep 600; false'\n")
+        server.start()
+        with closing(link_to(server.dsn())) as link:
+            link.open()
+            (server.datadir / "gone").touch()
+            replication, deadline = Replication(), time.monotonic() + 60
+            while time.monotonic() < deadline:
+                batches = replication.read(link)
+                told = [row for row in rows_of("statistic", batches) if row["name"] == "restore_command.running_s"]
+                if told:
+                    break
+                time.sleep(0.2)
+    assert told[0]["value"] >= 1
+    assert told[0]["entity"] in ("sh", "sleep")
+    [where] = rows_of("setting", batches)
+    assert where["name"] == "startup.process"
+    assert where["value"].startswith("process ")

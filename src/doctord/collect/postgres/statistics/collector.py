@@ -67,13 +67,14 @@ class StatisticsCollector:
         self.name = f"{link.db} statistics"
         self._link = link
         self._cost = Cost(self.name)
-        self._log = ServerLog(link.db)
+        held = Held()
+        self._log = ServerLog(link.db, held.known)
         self._parts: tuple[Part, ...] = (
             Settings(),
             RoleSettings(),
             ClusterViews(),
             Horizon(),
-            Held(),
+            held,
             Unacknowledged(),
             Freezing(),
             LockTable(),

@@ -70,6 +70,8 @@ class Held:
     one whose end of the connection is missing, `held_silent` one that answers no more, or seems to have begun anew; of
     these three what nothing is known of is not told. Of the last two each session is told as well:
     `pg_stat_activity.client_gone_s` and `client_silent_s`, by `PID USER@ADDRESS PROGRAM`, for how long it is idle.
+    `known` says of each session of the last look, by its process, whose it was, and for how long idle or active: for
+    who hears of its end later.
     """
 
     name = "who holds the connections"
@@ -77,6 +79,7 @@ class Held:
     def __init__(self) -> None:
         """Due soon after the start, then every half minute."""
         self.cadence = Cadence(30.0, EARLY)
+        self.known = dict[int, str]()
 
     def read(self, link: Link) -> list[Batch]:
         """The sessions of this moment."""
@@ -86,12 +89,18 @@ class Held:
         for row in found:
             one = _session(row, seen)
             groups.setdefault(one.group, []).append(one)
+        self._know([one for own in groups.values() for one in own])
         for group, own in sorted(groups.items(), key=lambda it: (-len(it[1]), it[0]))[:_MOST_GROUPS]:
             _tell(figures, group, own)
         return figures.batches()
 
     def close(self) -> None:
         """There is nothing of its own."""
+
+    def _know(self, sessions: Sequence[Session]) -> None:
+        self.known.clear()
+        state = {True: "idle", False: "active"}
+        self.known |= {one.pid: f"{one.group}, {state[one.is_idle]} for {one.in_state_s:.0f} s" for one in sessions}
 
     def _whereabouts(self, link: Link, found: Sequence[Mapping[str, Any]]) -> Mapping[Address, Whereabouts]:
         asked = [address for row in found if row["is_idle"] and (address := _address(row))]

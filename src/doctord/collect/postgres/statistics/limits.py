@@ -1,4 +1,4 @@
-"""What the system grants a server's processes, and how much of it they have: descriptors, processes, files of the host.
+"""What the system grants a server's processes, and what they have of it: descriptors, processes, memory, host's files.
 
 All of it from /proc and the control groups, where the server runs on this host: its limits anybody may read, what its
 processes hold only root and its own user.
@@ -17,10 +17,28 @@ from doctord.collect.postgres.statistics.figures import Figures
 from doctord.regex import regex
 
 # getrlimit(2): the soft limit, which is the one that counts.
-_LIMIT: Final = regex(r"^(?P<name>Max open files|Max processes) +(?P<soft>\d+)", re.MULTILINE)
-_NAMES: Final = {"Max open files": "limits.open_files", "Max processes": "limits.processes"}
-# The server's processes do alike: so many of them are looked at.
+_LIMIT: Final = regex(
+    r"^(?P<name>Max (?:open files|processes|address space|data size|cpu time)) +(?P<soft>\d+) .* (?P<unit>\w+) *$",
+    re.MULTILINE,
+)
+_NAMES: Final = {
+    "Max open files": "limits.open_files",
+    "Max processes": "limits.processes",
+    "Max address space": "limits.address_space_bytes",
+    "Max data size": "limits.data_bytes",
+    "Max cpu time": "limits.cpu_s",
+}
+# What is used of a limit of memory, by the lines of /proc/PID/status: the most addresses so far, and the data now.
+_USED: Final = {
+    "limits.address_space_bytes": ("limits.address_space_used_bytes", "VmPeak"),
+    "limits.data_bytes": ("limits.data_used_bytes", "VmData"),
+}
+_UNITS: Final = {"seconds": "s"}
+_PROMISED: Final = {"limits.committed_bytes": "Committed_AS", "limits.commit_limit_bytes": "CommitLimit"}
+_KIB: Final = 1024
+# The server's processes do alike: so many of them are looked at. What memory each has differs.
 _LOOKED_AT: Final = 8
+_MEMORY_LOOKED_AT: Final = 128
 _SUBJECT: Final = "how many descriptors the server's processes hold"
 _HINT: Final = "run as root, or as the server's user"
 
@@ -29,7 +47,8 @@ class Limits:
     """Fills `statistic` with `limits.*`: what a process may have open, what is open, processes of its control group.
 
     `limits.tasks` is the limit that is nearest of the group and those above it, with what is used of that; the host's
-    open files are told with their limit, too.
+    open files, and the memory that it has promised, are told with their limits, too. A limit of memory that the
+    processes do not have (unlimited) has no row; what is used of one is that of the process with most.
     """
 
     name = "limits of the server's processes"
@@ -60,7 +79,12 @@ class Limits:
         """Name, value and unit of what is told of a server by the number of its first process."""
         for found in _LIMIT.finditer(text(self._proc / str(pid) / "limits")):
             name = _NAMES[found["name"]]
-            yield name, float(found["soft"]), name.rpartition(".")[2].removeprefix("open_")
+            yield name, float(found["soft"]), _UNITS.get(found["unit"], found["unit"])
+            used_name, line = _USED.get(name, ("", ""))
+            if line and (sizes := [*self._memory(pid, line)]):
+                yield used_name, max(sizes), "bytes"
+        for name, line in _PROMISED.items():
+            yield from ((name, promised, "bytes") for promised in _bytes(self._proc / "meminfo", line))
         used, _, rest = text(self._proc / "sys/fs/file-nr").partition("\t")
         if used.isdigit():
             yield "limits.host_files_used", float(used), "files"
@@ -69,6 +93,12 @@ class Limits:
         for limit, current in groups[:1]:
             yield "limits.tasks", limit, "tasks"
             yield "limits.tasks_used", current, "tasks"
+
+    def _memory(self, pid: int, line: str) -> Iterator[float]:
+        """What the processes of a server have by a line of their status, in bytes."""
+        children = text(self._proc / f"{pid}/task/{pid}/children").split()
+        for one in (str(pid), *children[-_MEMORY_LOOKED_AT:]):
+            yield from _bytes(self._proc / one / "status", line)
 
     def _most_open(self, pid: int) -> int | None:
         """The most descriptors that one of the server's processes holds; null where all have ended."""
@@ -81,6 +111,13 @@ class Limits:
             limit, current = text(folder / "pids.max").strip(), text(folder / "pids.current").strip()
             if limit.isdigit() and current.isdigit():
                 yield float(limit), float(current)
+
+
+def _bytes(path: Path, line: str) -> Iterator[float]:
+    """The number of a line in kB of a file of /proc, in bytes; none where the file or the line is not there."""
+    found = re.search(rf"^{line}:\s+(\d+) kB$", text(path), re.MULTILINE)
+    if found:
+        yield float(found[1]) * _KIB
 
 
 def _open(folder: Path) -> int:

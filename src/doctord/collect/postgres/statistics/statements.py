@@ -6,6 +6,7 @@ when it first matters, and every constant is taken out of it.
 
 import math
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -19,6 +20,7 @@ from doctord.collect.postgres.statistics.databases import Databases
 from doctord.collect.postgres.statistics.figures import Figures
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.scrub import scrub
+from doctord.regex import regex
 
 _OURS: Final = "SELECT /* doctord */"
 _TOP: Final = 200
@@ -46,6 +48,16 @@ _TEXTS: Final = """\
 SELECT /* doctord */ queryid, min(query) AS query FROM {schema}.pg_stat_statements(true)
 WHERE queryid = ANY(%s) AND query IS NOT NULL GROUP BY queryid
 """
+# Of a command that changes the catalogues, or asks for a checkpoint, it matters who runs it.
+_COMMAND: Final = regex(
+    r"\s*(grant|revoke|analyze|vacuum|alter|create|drop|truncate|reindex|refresh|cluster|checkpoint)\b", re.IGNORECASE
+)
+_ROLES: Final = """\
+SELECT /* doctord */ s.queryid, r.rolname AS role, sum(s.calls)::float8 AS calls
+FROM {schema}.pg_stat_statements(false) AS s JOIN pg_roles AS r ON r.oid = s.userid
+WHERE s.queryid = ANY(%s) GROUP BY s.queryid, r.rolname
+"""
+_OFTEN_PER_S: Final = 0.2
 _DATABASES: Final = "SELECT /* doctord */ oid, datname FROM pg_database"
 _COLUMNS: Final = """\
 SELECT /* doctord */ attname AS name FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid
@@ -56,6 +68,7 @@ WHERE c.relname = 'pg_stat_statements' AND c.relnamespace = to_regnamespace(quot
 # (PostgreSQL 15); the time for deforming functions, which 1.11 tells, is part of the generation. Parallel workers are
 # counted from 1.12 on (PostgreSQL 18).
 FURTHER: Final = (
+    "pg_stat_statements.plans",
     "pg_stat_statements.total_plan_time",
     "pg_stat_statements.jit_functions",
     "pg_stat_statements.jit_generation_time",
@@ -88,7 +101,7 @@ class Statements:
     What they spent on planning and on compiling, and their parallel workers, go into `statistic`: of each that did
     (entity: its id), and of all together, where the extension counts it. So does what a statement took before this
     interval, since the server counts it, where it takes much longer now: that is its past, also on a server that nobody
-    has recorded.
+    has recorded; and of commands that come again and again, which roles run them.
 
     The extension shows the whole server's statements in whichever database it was created: the largest are looked into.
     CPU time and plans are not counted by the server and stay null.
@@ -125,6 +138,7 @@ class Statements:
             *self._batches(link, top, increase.interval_s),
             *self._spent_before(link, top, increase),
             *self._past(link, top, before),
+            *self._roles(link.db, where, schema, top),
         ]
 
     def close(self) -> None:
@@ -178,6 +192,15 @@ class Statements:
                 )
                 figures.gauge("pg_stat_statements.past_rows_per_call", past["rows_per_s"] / calls, "rows", entity)
                 figures.gauge("pg_stat_statements.past_blocks_per_call", blocks / calls, "blocks", entity)
+        return figures.batches()
+
+    def _roles(self, db: str, where: Link, schema: str, top: list[Cost]) -> list[Batch]:
+        """Who runs the commands that come again and again: calls of each role in all (entity: id and role)."""
+        often = {number for (_, number), figures in top if figures["calls_per_s"] >= _OFTEN_PER_S}
+        commands = [number for number in sorted(often) if _COMMAND.match(self._texts.get(number, ""))]
+        figures = Figures(db)
+        for row in where.query(_sql(_ROLES, schema), (commands,)) if commands else ():
+            figures.gauge("pg_stat_statements.role_calls", row["calls"], "count", f"{row['queryid']} {row['role']}")
         return figures.batches()
 
     def _look(self, link: Link) -> tuple[Link, str] | None:

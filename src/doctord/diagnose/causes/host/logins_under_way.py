@@ -7,7 +7,17 @@ from typing import Final
 
 import polars as pl
 
-from doctord.analyse.host.logins_under_way import ASKING, NO_REQUEST, OLDEST, SLOW, SLOW_IN, UNDER_WAY, LoginsUnderWay
+from doctord.analyse.host.logins_under_way import (
+    ASKING,
+    HELD,
+    NO_REQUEST,
+    OLDEST,
+    SLOW,
+    SLOW_IN,
+    UNDER_WAY,
+    LoginsUnderWay,
+    held,
+)
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, Words, phrase
@@ -105,6 +115,11 @@ def evidence(case: Case, logins: LoginsUnderWay) -> Iterator[Evidence]:
     for service, count in sorted(logins.asked.items(), key=lambda told: -told[1])[:2]:
         yield Evidence("statistic", f"name = '{ASKING}' {of_db}", phrase("{:.0f} asked {}", count, service), "",
                        "that it does not answer soon is what they wait for")  # fmt: skip
+    for one in held(case.dataset, logins.db)[:2]:
+        if one.client:
+            yield Evidence("statistic", f"name = '{HELD}' {of_db}",
+                           phrase("{:.0f} at a time from {}", one.count, one.client), "",
+                           phrase("the oldest after {:time}", one.oldest_s))  # fmt: skip
     yield from _settings(case, logins)
     yield from _log(case, logins.db)
 

@@ -8,6 +8,7 @@ import polars as pl
 from doctord.analyse.errors import failures, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common import logins_held
 from doctord.diagnose.common.connections_held import (
     IN_USE,
     NEAR_LIMIT,
@@ -193,17 +194,40 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
     """Almost all connections that the server allows are in use.
 
     Looks like: client connections close to max_connections less the reserved ones; clients that were refused because
-        none was left ("too many clients already", "remaining connection slots are reserved").
+        none was left ("too many clients already", "remaining connection slots are reserved"). Or as many are held by
+        clients that connect and never finish logging in, which no view shows.
     Hurts because: the next client is refused, and a restart of the application makes it worse.
     Speaks for it: connections against the limit; how many clients were refused, and when; who holds them, since when
-        these are idle, and whether their clients are there.
+        these are idle, and whether their clients are there; logins that are not finished, from which address and since
+        when, beside the places that the server has.
     Speaks against it: most of them idle: then a pool, not a higher limit, is the answer.
     Remedy: Find the clients that keep idle connections and pool them; raise max_connections only with memory for it.
     Verify: Connections stay under 80 % of the limit at the busiest hour.
-    Source: PostgreSQL documentation, max_connections and superuser_reserved_connections; MySQL Reference Manual,
-        "Too many connections".
+    Source: PostgreSQL documentation, max_connections, superuser_reserved_connections and authentication_timeout; MySQL
+        Reference Manual, "Too many connections".
     """
-    seen, told = [*_taken(case), *_refused_us(case)], [*_refused(case)]
+    yield from (_with_unfinished_logins(case, claim) for claim in _near_limit(case))
+
+
+def _with_unfinished_logins(case: Case, claim: Claim) -> Claim:
+    """The claim with those who hold places without ever being in, where these are many: a pool helps against none."""
+    found = logins_held.unfinished(case, claim.database)
+    if not found:
+        return claim
+    return replace(
+        claim,
+        title=phrase("{}: {}", claim.title, logins_held.named(found)),
+        for_=[*claim.for_, *logins_held.evidence(case, claim.database, found)],
+        remedy=logins_held.first_steps(found),
+        first_steps=(),
+        verify=("No login is under way for seconds (statistic logins.held_s), and nobody is refused.",),
+        explains=[*claim.explains, "logins_slow"],
+    )
+
+
+def _near_limit(case: Case) -> Iterator[Claim]:
+    """One claim for each server, of all ways in which it shows."""
+    seen, told = [*_taken(case), *_refused_us(case)], [*_refused(case), *_held_by_logins(case)]
     first = {claim.database: claim for claim in reversed(seen)}
     told = [replace(claim, explains=_symptoms(case, claim.database)) for claim in told]
     for claim in first.values():
@@ -256,6 +280,26 @@ def _taken(case: Case) -> Iterator[Claim]:
             first_steps=fewer(found, used.largest),
             database=used.db,
         )  # fmt: skip
+
+
+def _held_by_logins(case: Case) -> Iterator[Claim]:
+    """Servers almost all of whose places are held by logins that are never finished, before anybody was refused."""
+    refused = {claim.database for claim in (*_taken(case), *_refused_us(case), *_refused(case))}
+    for db in case.dbs:
+        found = logins_held.unfinished(case, db)
+        used = next((figure.largest for figure in case.figures(IN_USE[0]) if figure.db == db), 0.0)
+        if db not in refused and logins_held.are_near_limit(case, db, used, found):
+            yield Claim(
+                phrase("Almost no connection to {} is left", db),
+                impact=NONE_YET,
+                severity="warning",
+                confidence=0.9,
+                for_=[
+                    Evidence("statistic", f"name = '{IN_USE[0]}' and db = '{db}'",
+                             phrase("{:.0f} connections in use", used), "", "beside those that are not in"),
+                ],
+                database=db,
+            )  # fmt: skip
 
 
 def _refused(case: Case) -> Iterator[Claim]:

@@ -101,36 +101,6 @@ def notify_queue_full(case: Case) -> Iterator[Claim]:
 
 
 @cause(explains=SYMPTOMS)
-def out_of_memory(case: Case) -> Iterator[Claim]:
-    """Statements fail because the system gives the server no memory.
-
-    Looks like: errors 53200, "out of memory".
-    Hurts because: the statement fails, and its transaction with it; the next one to ask may be the server's own.
-    Speaks for it: how many statements fail so.
-    Speaks against it: a single one: a statement that asks for too much at once (a value near 1 GB) fails alone. "out of
-        shared memory" is none of these: that is the lock table (`lock_table_full`).
-    Remedy: The sum of what sessions may take (work_mem times sorts and hashes, times connections,
-        hash_mem_multiplier, maintenance_work_mem) beside shared_buffers against the host's memory, its limits
-        (vm.overcommit_memory = 2 with vm.overcommit_ratio, ulimit -v, the container's); fewer connections by a
-        pool.
-    Verify: No new error 53200 at the busiest hour.
-    Source: PostgreSQL documentation, "Linux Memory Overcommit", "Resource Consumption", "PostgreSQL Error Codes"
-        (53200).
-    """
-    for one in of_kind(case, "out of memory"):
-        yield Claim(
-            phrase("Statements of {} fail for want of memory: {:count time/times}", one.db, round(one.count)),
-            impact=measured(one.share),
-            confidence=0.9,
-            severity=severity_of(one),
-            for_=one.evidence(),
-            against=is_over(one),
-            time_of=TRANSACTIONS,
-            database=one.db,
-        )
-
-
-@cause(explains=SYMPTOMS)
 def statements_cancelled(case: Case) -> Iterator[Claim]:
     """Statements are cancelled before they are done: a timeout, or a client that gives up.
 

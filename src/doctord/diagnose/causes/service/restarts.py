@@ -7,6 +7,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.service.killed_processes import KILLED, killed
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, Words, phrase
 from doctord.diagnose.words import shortened
@@ -37,8 +38,11 @@ PROCESSES_FIRST = 150000
 MOST_TOLD = 4
 # What ended a process, by the number of its signal (signal(7)), and what follows.
 SIGNALS = {
-    "signal 9:": "PostgreSQL: signal 9 comes from somebody (kill -9, a script, a container's limit) or from the kernel "
-    "as memory runs out: journalctl -k, auditctl -a always,exit -S kill.",
+    KILLED: "PostgreSQL: signal 9 comes from somebody (kill -9 of a script or by hand), from the kernel as memory runs "
+    "out (journalctl -k), or at a limit of CPU time (ulimit -t). Who: auditctl -a always,exit -F arch=b64 -S kill -F "
+    "a1=9 -k killed, later ausearch -k killed -i; or bpftrace -e 'tracepoint:signal:signal_generate /args->sig == 9/ "
+    "{ printf(\"%s %d -> %s %d\\n\", comm, pid, args->comm, args->pid); }'; grep -r 'kill -9' in the crontabs and in "
+    "what they run. Sessions that are idle for too long: idle_session_timeout, idle_in_transaction_session_timeout.",
     "signal 11:": "PostgreSQL: signal 11 is a fault of the server or of an extension: the core file's stack "
     "(coredumpctl gdb), the statement beside it in the log, the newest minor version, extensions that were added last.",
     "signal 6:": "PostgreSQL: signal 6 is the server's own stop: the PANIC or the assertion above it in the log.",
@@ -61,7 +65,9 @@ def server_restarted(case: Case) -> Iterator[Claim]:
         than before; the log: "was terminated by signal", "all server processes terminated; reinitializing".
     Hurts because: every session is ended, its transaction lost, and nobody is served while the server recovers; the
         caches and the statistics are empty afterwards.
-    Speaks for it: how often, when, and by which signal; the kernel's log beside it (OOM killer).
+    Speaks for it: how often, when, and by which signal; the kernel's log beside it (OOM killer). Of signal 9 what is
+        left when memory (oom_kill of /proc/vmstat, memory that was free) and limits of CPU time are ruled out; whose
+        sessions were ended, and since when they were idle.
     Speaks against it: a single start by hand, as for a new version or a setting: a note; processes that are younger
         than the server by no more than the recovery at its own start may have taken.
     Remedy: A crash: find the process, its signal and the statement in the server's log. A start: ask who did it, or
@@ -70,7 +76,7 @@ def server_restarted(case: Case) -> Iterator[Claim]:
         PostgreSQL: never kill a backend with -9; pg_terminate_backend ends one.
     Verify: The background processes are as old as the server, and both grow older: no new event `crash` or `restart`.
     Source: PostgreSQL documentation, "Shutting Down the Server", pg_postmaster_start_time, "PostgreSQL Error Codes"
-        (57P02), restart_after_crash; signal(7).
+        (57P02), restart_after_crash; signal(7); getrlimit(2), RLIMIT_CPU; proc(5), vmstat (oom_kill).
     """
     events = case.dataset.frame("event").filter(pl.col("db").is_not_null()).sort("ts", maintain_order=True)
     for db in sorted({*case.dbs, *events["db"]}):
@@ -99,12 +105,14 @@ def _crashes(case: Case, db: str, events: pl.DataFrame, logged: pl.DataFrame) ->
     if not count:
         return None
     told = next(each for each in (processes, seen, heard) if each.height)
+    by = killed(case, db, processes)
     return Claim(
-        _title(db, count),
+        phrase("{}{}", _title(db, count), by.said),
         impact=NOT_MEASURED,
         confidence=0.95,
         severity="critical" if count * AN_HOUR_S >= case.seconds else "warning",
-        for_=_told(told),
+        for_=[*_told(told), *by.evidence],
+        against=by.against,
         not_measured=() if processes.height else (UNKNOWN,),
         first_steps=_signals(processes),
         database=db,
@@ -125,7 +133,7 @@ def _told(events: pl.DataFrame) -> list[Evidence]:
     """The last events, each with its words."""
     return [
         Evidence("event", f"kind = '{kind}' and db = '{db}'", phrase("{:%Y-%m-%d %H:%M:%S}", ts), "",
-                 shortened(text or "", 120))
+                 shortened(text or "", 160))
         for kind, db, ts, text in events.select("kind", "db", "ts", "text").tail(MOST_TOLD).iter_rows()
     ]  # fmt: skip
 

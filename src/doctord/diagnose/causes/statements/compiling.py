@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.statements import plan_invalidations as thrown_away
+from doctord.diagnose.causes.statements.plan_invalidations import invalidations
 from doctord.diagnose.causes.statements.planner_settings import evidence, first_steps, lengthening, named
 from doctord.diagnose.common.failures import failed
 from doctord.diagnose.common.slowed import is_slowed, on_cpu_ms, severity
@@ -102,19 +104,23 @@ def planning_slow(case: Case) -> Iterator[Claim]:
     Looks like: total_plan_time of pg_stat_statements near the execution time, of statements that return few rows. Where
         that is not counted (track_planning is off): sessions are seen on a CPU with a statement for much longer than
         the server says that it runs.
-    Hurts because: a plan is made anew for each execution that does not use a prepared statement, and is thrown away.
+    Hurts because: a plan is made anew for each execution that does not use a prepared statement, and is thrown away;
+        that of a prepared one too where a command changes what it depends on in the catalogues.
     Speaks for it: planning time against all time, and against the time that the same statements run; settings of the
         planner that are not at their defaults and lengthen its search, where they were set, and how many tables the
-        statement joins.
+        statement joins; commands of the same tables that come every second (GRANT, REVOKE, ANALYZE, ALTER, CREATE
+        INDEX), who runs them, and rows that change in pg_class and other catalogues; executions and plans of it alike.
     Speaks against it: long-running statements: then planning well is worth its time. Where it is not counted: many
         statements that fail, for pg_stat_statements counts none of these.
     Remedy: PostgreSQL: prepare statements once and execute them often (in the driver; pgbouncer from 1.21 on keeps
         them); plan_cache_mode stays auto. Fewer partitions for each statement to look at, a lower join_collapse_limit
-        for joins of very many tables, and no default_statistics_target beyond need: planning reads all of that.
+        for joins of very many tables, and no default_statistics_target beyond need: planning reads all of that. A
+        command that throws the plans away: have it run once, not again and again.
     Verify: total_plan_time (pg_stat_statements.track_planning = on) and plans stand still while calls grow; Planning
         Time of EXPLAIN (SUMMARY) is a small part of a call.
-    Source: PostgreSQL documentation, pg_stat_statements.track_planning, PREPARE, "Query Planning" (join_collapse_limit,
-        geqo), "Controlling the Planner with Explicit JOIN Clauses", and "Best Practices for Declarative Partitioning".
+    Source: PostgreSQL documentation, pg_stat_statements.track_planning, PREPARE (Notes), "Query Planning"
+        (join_collapse_limit, geqo), "Controlling the Planner with Explicit JOIN Clauses", and "Best Practices for
+        Declarative Partitioning".
     """
     planning_s, share = _spent(case, PLAN_TIME)
     if not planning_s and case.setting_of_any(f"pg_stat_statements.{TRACK_PLANNING}") != "on":
@@ -130,19 +136,20 @@ def planning_slow(case: Case) -> Iterator[Claim]:
     )  # fmt: skip
     most = _most_planned(case)
     longer = lengthening(case, most) if most else []
+    thrown = invalidations(case, most) if most else []
     figure = phrase("{:.2g s per s} spent on planning", planning_s)
     yield Claim(
-        phrase("Planning statements takes {:share of database}{}", share, named(longer)),
+        phrase("Planning statements takes {:share of database}{}{}", share, named(longer), thrown_away.named(thrown)),
         impact=share,
         confidence=0.6 if against else 0.85,
         for_=[
             Evidence("statistic", f"name = '{PLAN_TIME}' and entity is null", figure, "", "beside their execution"),
             *for_,
             *_statements(case, (PLAN_TIME,), "planning"),
-            *(evidence(longer, most) if most else []),
+            *([*evidence(longer, most), *thrown_away.evidence(case, most, thrown)] if most else []),
         ],
         against=against,
-        first_steps=first_steps(longer),
+        first_steps=[*thrown_away.first_steps(thrown), *first_steps(longer)],
     )
 
 
@@ -159,13 +166,13 @@ def _outside_execution(case: Case) -> Iterator[Claim]:
         if each is None or one.elapsed_ms is None:
             continue
         ahead, part = each - one.elapsed_ms, 1 - one.elapsed_ms / each
-        against, longer = _failing(case, one), lengthening(case, one)
+        against, longer, thrown = _failing(case, one), lengthening(case, one), invalidations(case, one)
         if is_slowed(one, part, ahead):
             yield Claim(
-                phrase("A statement runs for {:.3g ms} and takes {:.3g ms} on a CPU{}: {}", one.elapsed_ms, each,
-                       named(longer), shortened(one.text or "")),
+                phrase("A statement runs for {:.3g ms} and takes {:.3g ms} on a CPU{}{}: {}", one.elapsed_ms, each,
+                       named(longer), thrown_away.named(thrown), shortened(one.text or "")),
                 impact=at_most(one.share * part),
-                confidence=0.4 if against else 0.8 if named(longer) else 0.65,
+                confidence=0.4 if against else 0.8 if named(longer) or thrown else 0.65,
                 severity="note" if against else severity(case, one.share * part, slowed=True),
                 for_=[
                     Evidence("session", f"statement_id = '{one.statement_id}'",
@@ -175,9 +182,10 @@ def _outside_execution(case: Case) -> Iterator[Claim]:
                     Evidence("statement", f"statement_id = '{one.statement_id}'", phrase("{:.1f calls/s}",
                              one.calls_per_s), "", "planned at each, where it is not prepared"),
                     *evidence(longer, one),
+                    *thrown_away.evidence(case, one, thrown),
                 ],
                 against=against,
-                first_steps=first_steps(longer),
+                first_steps=[*thrown_away.first_steps(thrown), *first_steps(longer)],
                 not_measured=[PLAN_TIMES],
             )  # fmt: skip
             return

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.wal.checkpoint_reasons import COMMANDED_FIRST, reasons
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import phrase
@@ -74,16 +75,19 @@ def wal_buffers_full(case: Case) -> Iterator[Claim]:
 def checkpoints_too_frequent(case: Case) -> Iterator[Claim]:
     """Checkpoints follow each other too closely.
 
-    Looks like: requested checkpoints (`num_requested`) every few seconds; much of the redo is full-page images.
+    Looks like: requested checkpoints (`num_requested`) every few seconds; much of the redo is full-page images. They
+        come as max_wal_size is reached, or as somebody asks for each (CHECKPOINT): the server counts both alike.
     Hurts because: the first change of a page after each checkpoint writes the whole page to the log, and the checkpoint
         itself writes and flushes every changed page; both compete with the sessions' own commits.
-    Speaks for it: seconds between checkpoints; share of full pages in the redo; the redo rate against max_wal_size.
+    Speaks for it: seconds between checkpoints; share of full pages in the redo; why they began, by the log
+        (log_checkpoints) or by how much was written between two; who was seen waiting for one.
     Speaks against it: checkpoints that come by time (checkpoint_timeout) and few full pages.
-    Remedy: Raise max_wal_size so that checkpoints come by time: redo rate x checkpoint_timeout x 3 (a checkpoint starts
-        well before the limit), and check that the log's file system has the room.
+    Remedy: By size: raise max_wal_size so that checkpoints come by time: redo rate x checkpoint_timeout x 3 (a
+        checkpoint starts well before the limit), and check that the log's file system has the room. By command: find
+        who asks for them, and have it done more rarely.
     Verify: num_requested stays still while num_timed grows; redo per transaction falls.
-    Source: PostgreSQL documentation, "WAL Configuration"; the rule of redo log sizes from the
-        redo rate, K. Manoharan 2008.
+    Source: PostgreSQL documentation, "WAL Configuration", CHECKPOINT, log_checkpoints; the rule of redo log sizes from
+        the redo rate, K. Manoharan 2008.
     """
     for db in case.dbs:
         requested = case.total("pg_stat_checkpointer.num_requested", db) or 0.0
@@ -95,6 +99,7 @@ def _storm(case: Case, db: str, requested: float) -> Claim:
     waits, often = ("Commit", "System I/O", "Configuration"), case.amount("pg_stat_checkpointer.num_requested", db)
     share = case.waited(db, *waits)
     redo, full_pages = case.total("pg_stat_wal.wal_bytes", db), _full_page_share(case, db)
+    why = reasons(case, db, requested)
     for_, against = weigh(
         [
             Sign("statistic", f"name = 'pg_stat_wal.wal_fpi' and db = '{db}'",
@@ -104,7 +109,7 @@ def _storm(case: Case, db: str, requested: float) -> Claim:
         ]
     )  # fmt: skip
     return Claim(
-        phrase("A checkpoint every {:.2g s} because the log of {} reaches its size limit", 1 / requested, db),
+        phrase(_title(is_commanded=why.is_commanded), 1 / requested, db),
         impact=case.felt(share),
         confidence=0.6 if against else 0.9,
         for_=[
@@ -122,11 +127,22 @@ def _storm(case: Case, db: str, requested: float) -> Claim:
                 "",
                 "waited for the log and for writes",
             ),
+            *why.evidence,
             *for_,
-            *([_room(db, redo)] if redo else []),
+            *([_room(db, redo)] if redo and not why.is_commanded else []),
         ],
         against=against,
+        remedy=COMMANDED_FIRST if why.is_commanded else (),
+        database=db,
     )
+
+
+def _title(*, is_commanded: bool | None) -> str:
+    if is_commanded is None:
+        return "A checkpoint every {:.2g s} at {}, before its time"
+    if is_commanded:
+        return "A checkpoint every {:.2g s} at {}: each is asked for by a command"
+    return "A checkpoint every {:.2g s} because the log of {} reaches its size limit"
 
 
 def _room(db: str, redo: float) -> Evidence:

@@ -6,6 +6,7 @@ from typing import Final
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.wal.paused_replay import paused
+from doctord.diagnose.causes.wal.restoring import restoring
 from doctord.diagnose.causes.wal.standbys import CONNECTED, waits_for_missing
 from doctord.diagnose.causes.wal.subscription_signs import LAG_BYTES as LAG
 from doctord.diagnose.causes.wal.subscription_signs import LAG_S, LOGICAL
@@ -28,28 +29,28 @@ LATE_S = 60.0
 
 @cause()
 def standby_stands_still(case: Case) -> Iterator[Claim]:
-    """A standby does not follow: its replay is paused, nothing reaches it, or the WAL that it needs was removed.
+    """A standby does not follow: replay is paused, nothing reaches it, its WAL was removed, or is not fetched.
 
     Looks like: pg_is_wal_replay_paused() is true; or primary_conninfo is set and pg_stat_wal_receiver has no row; or
         the log, its own or that of the server that it follows, has "requested WAL segment ... has already been
-        removed" again and again.
+        removed" again and again; or one run of restore_command does not come back (wait event RestoreCommand).
     Hurts because: who reads there sees the past; a failover to it loses or first replays all since; on the primary a
         slot keeps WAL for it, and with synchronous_commit = remote_apply commits wait.
     Speaks for it: that it is paused, or not connected, at every look, or for the last minute at the least; the setting
         that its log says is lower than the primary's; WAL that it received and has not replayed; how often it asked for
-        WAL that was removed.
+        WAL that was removed; the process below the server's startup process, its age and where it stands.
     Speaks against it: it replays from an archive meanwhile (restore_command); somebody paused it on purpose, for a
-        look at one moment; it has not asked for a minute.
+        look at one moment; it has not asked for a minute; WAL that is replayed while its restore_command runs.
     Remedy: Paused by itself, as a setting is lower than the primary's (max_connections, max_worker_processes,
         max_wal_senders, max_prepared_transactions, max_locks_per_transaction): raise that and restart;
         pg_wal_replay_resume() would shut it down. Paused at a recovery target: pg_wal_replay_resume() ends the
         recovery. Paused by somebody: ask who did it, then pg_wal_replay_resume(). Not connected: its log says why
-        (password, pg_hba.conf, a slot that is gone). WAL that was removed: get it from the archive (restore_command),
-        or make the standby anew; pg_rewind does not help.
+        (password, pg_hba.conf, a slot that is gone). A restore_command that hangs: set right what it waits for. WAL
+        that was removed: get it from the archive (restore_command), or make the standby anew; pg_rewind does not help.
     Verify: pg_stat_wal_receiver has a row, and the lag in pg_stat_replication of the primary falls.
     Source: PostgreSQL documentation, "Recovery Control Functions", "Hot Standby" (Administrator's Overview),
         recovery_target_action, pg_stat_wal_receiver, "Log-Shipping Standby Servers" (Streaming Replication),
-        wal_keep_size.
+        wal_keep_size, restore_command, "IPC Wait Events" (RestoreCommand).
     """
     for db in case.dbs:
         gone = removed(case, db)
@@ -59,7 +60,9 @@ def standby_stands_still(case: Case) -> Iterator[Claim]:
         behind = phrase("{:bytes} of WAL received and not replayed", ahead.last) if ahead else ""
         if (stopped := paused(case, db, behind)) is not None:
             yield stopped
-        if (gone is None or gone.is_over) and stays(looks(case, db, None, RECEIVERS), 0.0):
+        if (waits := restoring(case, db, behind)) is not None:
+            yield waits
+        elif (gone is None or gone.is_over) and stays(looks(case, db, None, RECEIVERS), 0.0):
             yield _not_connected(case, db, behind)
 
 

@@ -11,6 +11,7 @@ from doctord.collect.core.rates import EARLY, Cadence, Counters, Increase
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.databases import Databases
 from doctord.collect.postgres.statistics.figures import Figures
+from doctord.collect.postgres.statistics.objects.catalogues import Catalogues
 from doctord.collect.postgres.statistics.objects.functions import Functions
 from doctord.collect.postgres.statistics.objects.gin import pending
 from doctord.collect.postgres.statistics.objects.index_columns import IndexColumns
@@ -122,6 +123,7 @@ class Relations:
         self._known_indexes: dict[str, IndexColumns] = {}
         self._partitions: dict[str, Partitions] = {}
         self._functions: dict[str, Functions] = {}
+        self._catalogues: dict[str, Catalogues] = {}
         self._row_sizes: dict[str, RowSizes] = {}
         self._published: dict[str, Published] = {}
         self._unlogged: dict[str, Unlogged] = {}
@@ -157,6 +159,7 @@ class Relations:
         found = _matter(tables, link, increase, figures)
         partitions = self._partitions.setdefault(link.database, Partitions()).read(link, tables, increase, figures)
         self._functions.setdefault(link.database, Functions()).read(link, figures)
+        self._catalogues.setdefault(link.database, Catalogues()).read(link, figures)
         self._row_sizes.setdefault(link.database, RowSizes()).read(link, found, figures)
         published = self._published.setdefault(link.database, Published()).read(link, figures)
         self._unlogged.setdefault(link.database, Unlogged()).read(link, figures)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from doctord._native import Batch
 from doctord.collect.core.rates import EARLY, Cadence
-from doctord.collect.postgres.archive_command import ArchiveCommand, running
+from doctord.collect.postgres.background_command import Command, running
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.figures import Figures
 from doctord.dataset.rows import now_us, rows
@@ -73,14 +73,14 @@ class Archiver:
         server = link.server_pid()
         if not any(waiting.values()) or server is None or _is_failing(times):
             return []
-        command = running(server)
+        command = running(server, "archiver")
         if command is None:
             return []
         if command.running_s is not None:
             figures.gauge("pg_stat_archiver.command_s", command.running_s, "s", command.name)
         return self._process(link, command)
 
-    def _process(self, link: Link, command: ArchiveCommand) -> list[Batch]:
+    def _process(self, link: Link, command: Command) -> list[Batch]:
         if command.where == self._known:
             return []
         self._known = command.where

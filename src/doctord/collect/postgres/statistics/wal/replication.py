@@ -8,6 +8,7 @@ from doctord.collect.core.rates import Cadence, Counters
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.figures import Figures
 from doctord.collect.postgres.statistics.wal.paused_replay import PausedReplay
+from doctord.collect.postgres.statistics.wal.restoring import Restoring
 
 _STANDBYS: Final = """\
 SELECT /* doctord */ application_name AS entity,
@@ -65,6 +66,11 @@ SELECT /* doctord */ pg_is_wal_replay_paused()::int AS "pg_is_wal_replay_paused"
             THEN (SELECT count(*) FROM pg_stat_wal_receiver) END AS "pg_stat_wal_receiver.count",
        pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) AS "pg_last_wal_receive_lsn.ahead_bytes"
 """
+# How far it has replayed: that goes on also where nothing is received, but fetched from an archive.
+_REPLAYED: Final = """\
+SELECT /* doctord */ pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::float8 AS position
+"""
+REPLAYED: Final = "pg_last_wal_replay_lsn.replayed_bytes"
 # The log's end on disk: unlike pg_stat_wal it goes on while a long transaction writes, and stands while nothing can.
 _FLUSHED: Final = """\
 SELECT /* doctord */ pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::float8 AS position
@@ -88,8 +94,9 @@ class Replication:
     def __init__(self) -> None:
         """Due every five seconds."""
         self.cadence = Cadence(every_s=5)
-        self._flushed = Counters[str]()
+        self._positions = Counters[str]()
         self._paused = PausedReplay()
+        self._restoring = Restoring()
 
     def read(self, link: Link) -> list[Batch]:
         """The readings of this moment."""
@@ -102,8 +109,10 @@ class Replication:
             standby = link.query(_STANDBY)[0]
             figures.gauges(standby)
             self._paused.read(link, figures, is_paused=bool(standby["pg_is_wal_replay_paused"]))
-            return figures.batches()
-        self._read_flushed(link, figures)
+            self._read_position(REPLAYED, _REPLAYED, link, figures)
+            where = self._restoring.read(link, figures)
+            return [*figures.batches(), *where]
+        self._read_position(FLUSHED, _FLUSHED, link, figures)
         if figures.has("pg_replication_slots.confirmed_flush_lsn_bytes"):
             for row in link.query(_WRITERS):
                 figures.gauges(row)
@@ -112,8 +121,9 @@ class Replication:
     def close(self) -> None:
         """There is nothing of its own."""
 
-    def _read_flushed(self, link: Link, figures: Figures) -> None:
-        at_s = time.monotonic()
-        increase = self._flushed.step(at_s, {FLUSHED: link.query(_FLUSHED)[0]["position"]})
-        for name, per_s in increase.per_s.items() if increase else ():
+    def _read_position(self, name: str, sql: str, link: Link, figures: Figures) -> None:
+        """How fast a position in the log goes on; nothing where there is none yet."""
+        position = link.query(sql)[0]["position"]
+        increase = None if position is None else self._positions.step(time.monotonic(), {name: position})
+        for _, per_s in increase.per_s.items() if increase else ():
             figures.rate(name, per_s, increase.interval_s if increase else 0.0)

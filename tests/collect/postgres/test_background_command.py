@@ -1,4 +1,4 @@
-"""Which process the archiver waits for, found below the server's own."""
+"""Which process the archiver, or the one that recovers, waits for, found below the server's own."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.collect.postgres.archive_command import running
+from doctord.collect.postgres.background_command import running
 from doctord.collect.postgres.statistics.wal.archiver import Archiver
 from postgres_samples import SECRET, figures, link_to, rows_of
 from servers import PostgresServer
@@ -43,7 +43,7 @@ def test_the_ends_of_a_pipe_are_told_by_name(tmp_path: Path, title: str) -> None
     process(tmp_path, 13, "sh", (14, 15), title=f"sh -c gzip | ssh -p {SECRET}")
     process(tmp_path, 14, "gzip", title="gzip", wchan="pipe_write")
     process(tmp_path, 15, "ssh", title=f"ssh -p {SECRET}", wchan="poll_schedule_timeout")
-    told = running(SERVER, tmp_path)
+    told = running(SERVER, "archiver", tmp_path)
     assert told is not None
     assert told.name == "gzip, ssh"
     assert told.where == (
@@ -55,15 +55,32 @@ def test_the_ends_of_a_pipe_are_told_by_name(tmp_path: Path, title: str) -> None
 def test_a_library_copies_within_the_archiver(tmp_path: Path) -> None:
     process(tmp_path, SERVER, "postgres", (12,))
     process(tmp_path, 12, "postgres", title="postgres: archiver", wchan="rpc_wait_bit_killable")
-    told = running(SERVER, tmp_path)
+    told = running(SERVER, "archiver", tmp_path)
     assert told == ("archiver", None, "process 12 (archiver), state S in rpc_wait_bit_killable")
 
 
 def test_without_an_archiver_nothing_is_told(tmp_path: Path) -> None:
-    assert running(SERVER, tmp_path) is None
+    assert running(SERVER, "archiver", tmp_path) is None
     process(tmp_path, SERVER, "postgres", (11, 99))
     process(tmp_path, 11, "postgres", title="postgres: walwriter")
-    assert running(SERVER, tmp_path) is None
+    assert running(SERVER, "archiver", tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "postgres: startup recovering 000000010000000000000003",
+        "postgres: standby: startup waiting for 00000002.history",
+    ],
+)
+def test_what_recovery_waits_for(tmp_path: Path, title: str) -> None:
+    process(tmp_path, SERVER, "postgres", (9, 12))
+    process(tmp_path, 9, "postgres", title="postgres: app shop [local] startup")
+    process(tmp_path, 12, "postgres", (13,), title=title)
+    process(tmp_path, 13, "scp", title=f"scp {SECRET}", wchan="poll_schedule_timeout")
+    told = running(SERVER, "startup", tmp_path)
+    assert told is not None
+    assert (told.name, told.where) == ("scp", "process 13 (scp), state S in poll_schedule_timeout")
 
 
 @pytest.mark.server

@@ -1,30 +1,34 @@
-"""The process that archives just now, found below the server's own: by name, never by its arguments.
+"""What the archiver, or the process that recovers, runs just now: found below the server's own, by name alone.
 
-The archive command is the administrator's, and may hold a password. Its name, its age and what it waits for in the
-kernel are told; where an archive_library copies within the archiver, the archiver itself is.
+archive_command and restore_command are the administrator's, and may hold a password: their arguments are never read.
+Their name, their age and what they wait for in the kernel are told; where an archive_library copies within the
+archiver, the archiver itself is.
 """
 
 import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from doctord.regex import regex
 
 PROC: Final = Path("/proc")
-# Its title since version 9.0: with cluster_name before it, and what it does behind it. A client may be called so too.
-_ARCHIVER: Final = regex(r"postgres: (?:.*: )?archiver(?: (?:archiving|last was|failed on) \S+)?$")
+# Titles since version 9.0: with cluster_name before, and what it does behind. A client may be called so too.
+_TITLES: Final = {
+    "archiver": regex(r"postgres: (?:.*: )?archiver(?: (?:archiving|last was|failed on) \S+)?$"),
+    "startup": regex(r"postgres: (?:.*: )?startup(?: (?:recovering|waiting for) \S+)?$"),
+}
 # A shell, what it runs, and what that runs: `sh -c`, a pipe, rsync over ssh.
 _MOST_DEEP, _MOST_TOLD = 8, 4
 # Fields of /proc/PID/stat behind the name (proc(5), from field 3 on).
 _STATE, _STARTED = 0, 19
 
 
-class ArchiveCommand(NamedTuple):
-    """What the archiver runs: `name` of the last of its processes, for how long, and in what state each of them is.
+class Command(NamedTuple):
+    """What such a process runs: `name` of the last of its processes, for how long, and in what state each of them is.
 
-    `running_s` is null where the archiver runs no command at this moment.
+    `running_s` is null where it runs no command at this moment.
     """
 
     name: str
@@ -32,18 +36,19 @@ class ArchiveCommand(NamedTuple):
     where: str
 
 
-def running(server: int, proc: Path = PROC) -> ArchiveCommand | None:
-    """The command below the archiver of a server (the postmaster's pid); null where no archiver is seen."""
-    archiver = next((pid for pid in _children(server, proc) if _ARCHIVER.match(_title(pid, proc))), None)
-    if archiver is None:
+def running(server: int, who: Literal["archiver", "startup"], proc: Path = PROC) -> Command | None:
+    """The command below a background process of a server (the postmaster's pid); null where there is none such."""
+    title = _TITLES[who]
+    parent = next((pid for pid in _children(server, proc) if title.match(_title(pid, proc))), None)
+    if parent is None:
         return None
-    # One that has not become the command yet still has the archiver's title.
-    commands = [pid for pid in _children(archiver, proc) if not _ARCHIVER.match(_title(pid, proc))]
-    ends = [end for command in commands for end in _ends(command, proc)] or [archiver]
-    names = ["archiver" if end == archiver else _stat(end, proc)[0] for end in ends[:_MOST_TOLD]]
+    # One that has not become the command yet still has its parent's title.
+    commands = [pid for pid in _children(parent, proc) if not title.match(_title(pid, proc))]
+    ends = [end for command in commands for end in _ends(command, proc)] or [parent]
+    names = [who if end == parent else _stat(end, proc)[0] for end in ends[:_MOST_TOLD]]
     where = "; ".join(_where(end, name, proc) for end, name in zip(ends, names, strict=False))
     ages = [age for command in commands if (age := _age_s(command, proc)) is not None]
-    return ArchiveCommand(", ".join(names), max(ages, default=None), where)
+    return Command(", ".join(names), max(ages, default=None), where)
 
 
 def _ends(pid: int, proc: Path, deep: int = 0) -> list[int]:
