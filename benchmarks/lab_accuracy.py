@@ -1,16 +1,15 @@
-"""How often the check-up names the injected fault first: runs every fault of the lab and writes the table.
+"""How often the check-up names the injected fault first: runs faults of the lab and writes the table.
 
-    .venv/bin/python benchmarks/lab_accuracy.py --runs 10 --faults all --for 20s --out /var/tmp/lab-accuracy
+    .venv/bin/python benchmarks/lab_accuracy.py --square --minutes 30
 
-Runs follow each other, all faults in turn, so that what changes on the machine meanwhile meets all of them. Each run's
-JSON document is appended to OUT/runs.jsonl, and the table is made of all lines there: a second call with the same
-folder adds to it, with another `--intensity` or `--load` say. About 30 seconds per run. With `--resume` a run of a
-fault, intensity, load and seed that is there already is left out, where src/ and native/ have not changed since.
+Each run is a row of docs/reference/lab-accuracy-runs.jsonl, and the table is made of all rows that were judged by the
+code of today; commit both. About 30 seconds per run. `--square` goes through each fault's three intensities and two
+loads, one run of each fault before the next one of any, so that what changes on the machine meanwhile meets all of
+them. It goes on where the rows end, as `--resume` does without it: a run that is there by the code of today is left
+out. Ctrl-C ends it at any time, and the table is written all the same.
 
-What each check-up measured is kept in a lake beside, OUT/FAULT-TIME, so that `--again` judges all runs by the code of
-today, in seconds, and writes the table of that:
-
-    .venv/bin/python benchmarks/lab_accuracy.py --again --out /var/tmp/lab-accuracy
+What each check-up measured is kept in a lake, OUT/FAULT-TIME, so that `--again` judges all runs that are there by the
+code of today, in seconds; a row that was judged again counts again.
 """
 
 import argparse
@@ -20,112 +19,152 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from lab_page import combination, page, progress
-from lab_runs import Run, current_commit, git, judged_again, keep, kept, parser
+from lab_page import page, progress
+from lab_runs import Run, counted, judged_again, judged_by, keep, keep_judged_again, kept, parser
 
 from doctord.app.lab import first_cause
-from doctord.lab.dose import INTENSITIES, Intensity
+from doctord.lab.binaries import find_binaries, version_of
+from doctord.lab.dose import INTENSITIES
 from doctord.lab.fault import all_faults
+from doctord.lab.load.workload import LOADS
 from doctord.report.diagnosis.document import document
 
-# What a run depends on.
-JUDGED = ("src", "native")
+
+class Wanted(NamedTuple):
+    """A run that is to be made."""
+
+    fault: str
+    intensity: str
+    load: str
+    seed: int
 
 
 def main() -> None:
     """Run, or judge again, then write the table."""
     arguments = _arguments()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    lines = arguments.out / "runs.jsonl"
-    if not arguments.again:
-        wanted = list(_wanted(_names(arguments.faults), arguments))
-        if arguments.resume and lines.exists():
-            wanted = missing(wanted, kept(lines), arguments.load)
-        for number, (name, intensity, seed) in enumerate(wanted):
-            done = run_once(name, intensity, arguments.window, arguments.load, seed=seed, folder=arguments.out)
-            keep(done, lines)
-            print(f"{number + 1}/{len(wanted)} {progress(done)}", flush=True)
-    runs = kept(lines)
     if arguments.again:
-        runs = [
-            again(run, arguments.out) for run in runs if run.get("lake") and run["fault"] in _names(arguments.faults)
-        ]
-        for run in runs:
-            print(progress(run))
-    arguments.table.write_text(page(runs, arguments.window))
+        keep_judged_again(arguments.rows, lambda run: _again(run, arguments.out), arguments.out)
+    else:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        with suppress(KeyboardInterrupt):
+            _run_all(_asked(arguments), arguments)
+    arguments.table.write_text(page(kept(arguments.rows), arguments.window))
     print(f"wrote {arguments.table}")
 
 
-def _names(faults: str) -> list[str]:
-    return list(all_faults()) if faults == "all" else faults.split(",")
+def _run_all(wanted: list[Wanted], arguments: argparse.Namespace) -> None:
+    until = time.monotonic() + 60 * arguments.minutes if arguments.minutes else float("inf")
+    for number, one in enumerate(wanted):
+        if time.monotonic() > until:
+            return
+        done = run_once(one, arguments.window, folder=arguments.out, bin_dir=arguments.bin_dir)
+        keep(done, arguments.rows)
+        print(f"{number + 1}/{len(wanted)} {progress(done)}", flush=True)
 
 
-def _wanted(names: list[str], arguments: argparse.Namespace) -> Iterator[tuple[str, Intensity, int]]:
-    """Fault, intensity and seed of each run: all faults in turn, each in those intensities that it has."""
+def _asked(arguments: argparse.Namespace) -> list[Wanted]:
+    names = list(all_faults()) if arguments.faults == "all" else arguments.faults.split(",")
     asked = INTENSITIES if arguments.intensity == "all" else (arguments.intensity,)
-    for number, name, intensity in itertools.product(range(arguments.runs), names, asked):
+    wanted = list(square(names) if arguments.square else in_turn(names, asked, arguments.load, arguments.runs))
+    if not (arguments.square or arguments.resume):
+        return wanted
+    return missing(wanted, kept(arguments.rows), _server(arguments.bin_dir))
+
+
+def in_turn(names: list[str], intensities: Iterable[str], load: str, runs: int) -> Iterator[Wanted]:
+    """All faults in turn, each in those intensities that it has."""
+    for number, name, intensity in itertools.product(range(runs), names, intensities):
         if intensity in all_faults()[name].intensities:
-            yield name, intensity, number + 1
+            yield Wanted(name, intensity, load, number + 1)
 
 
-def missing(
-    wanted: Iterable[tuple[str, Intensity, int]], runs: list[Run], load: str
-) -> list[tuple[str, Intensity, int]]:
-    """Those of which there is no run yet that did not fail, and that is as good as one of today."""
-    there = {(*combination(run), run["seed"]) for run in runs if not run["error"] and _is_of_today(run["commit"])}
-    return [(name, intensity, seed) for name, intensity, seed in wanted if (name, intensity, load, seed) not in there]
+def square(names: list[str]) -> Iterator[Wanted]:
+    """Each fault in each of its intensities and loads: in each round all faults, each with another of its own.
+
+    A Latin square: the fault beside begins with the next one, so that no intensity or load is measured at one time.
+    """
+    for turn in range(len(INTENSITIES) * len(LOADS)):
+        for number, name in enumerate(names):
+            own = list(itertools.product(all_faults()[name].intensities, LOADS))
+            if turn < len(own):
+                intensity, load = own[(turn + number) % len(own)]
+                yield Wanted(name, intensity, load, 1)
 
 
-def run_once(name: str, intensity: str, window: str, load: str, *, seed: int, folder: Path) -> Run:
+def missing(wanted: Iterable[Wanted], runs: list[Run], server: str) -> list[Wanted]:
+    """Those of which there is no run yet on that version of the server that did not fail, by the code of today."""
+    there = {
+        Wanted(run["fault"], run["intensity"], run["load"], run["seed"])
+        for run in counted(runs)
+        if not run["error"] and run["server"] == server
+    }
+    return [one for one in wanted if one not in there]
+
+
+def run_once(wanted: Wanted, window: str, *, folder: Path, bin_dir: Path | None = None) -> Run:
     """One run of the lab with its diagnosis, or with the error that it ended in; its recording goes into the folder."""
-    command = [Path(sys.executable).with_name("doctord"), "lab", "run", name, "--diagnose", "--json"]
+    doctord = Path(sys.executable).with_name("doctord")
+    command: list[str | Path] = [doctord, "lab", "run", wanted.fault, "--diagnose", "--json"]
     began, moment = time.monotonic(), datetime.now(UTC)
-    lake = folder / f"{name}-{moment:%Y%m%dT%H%M%S}"
-    command += ["--for", window, "--load", load, "--intensity", intensity, "--seed", str(seed), "--lake", lake]
+    lake = folder / f"{wanted.fault}-{moment:%Y%m%dT%H%M%S}"
+    command += ["--for", window, "--load", wanted.load, "--intensity", wanted.intensity, "--seed", str(wanted.seed)]
+    command += ["--lake", lake, *(["--bin-dir", bin_dir] if bin_dir else [])]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    document = json.loads(ended.stdout) if ended.returncode in {0, 1} and ended.stdout else {"fault": name}
-    return document | {
-        "intensity": intensity,
-        "load": load,
-        "seed": seed,
+    told = json.loads(ended.stdout) if ended.returncode in {0, 1} and ended.stdout else None
+    return {
+        **wanted._asdict(),
+        "window": window,
+        "server": _server(bin_dir),
         "at": f"{moment:%F %T}",
-        "commit": current_commit(),
+        **judged_by(),
+        **(_told(told) if told else {}),
         "lake": lake.name if lake.exists() else None,
         "took_s": round(time.monotonic() - began, 1),
-        "error": None if "correct" in document else f"status {ended.returncode}: {ended.stderr.strip()[-2000:]}",
+        "error": None if told else f"status {ended.returncode}: {ended.stderr.strip()[-500:]}",
     }
 
 
-def again(run: Run, folder: Path) -> Run:
-    """The same run, judged by its recording with the causes of today."""
+def _told(told: dict[str, Any]) -> Run:
+    """What a row keeps of what `doctord lab run --json` gives."""
+    kept_as_it_is = {name: told[name] for name in ("skipped", "throughput", "effect", "first_cause", "correct")}
+    return kept_as_it_is | _named(told["diagnosis"])
+
+
+def _named(diagnosis: dict[str, Any] | None) -> Run:
+    """The causes that a diagnosis names, worst first, and how sure it is of the first."""
+    findings = diagnosis["findings"] if diagnosis else []
+    named = list(dict.fromkeys(finding["cause"] for finding in findings))
+    return {"named": named, "confidence": findings[0]["confidence"] if findings else None}
+
+
+def _again(run: Run, folder: Path) -> Run:
+    """What changes in a row where its recording is judged by the causes of today."""
     diagnosis = judged_again(folder / run["lake"])
     first = first_cause(diagnosis)
-    return run | {
-        "first_cause": first,
-        "correct": first == all_faults()[run["fault"]].cause,
-        "diagnosis": document(diagnosis),
-    }
+    return {"first_cause": first, "correct": first == all_faults()[run["fault"]].cause} | _named(document(diagnosis))
 
 
-@cache
-def _is_of_today(commit: str) -> bool:
-    """Whether what a run depends on is as it was at a commit; not where that is not known."""
-    return git("diff", "--quiet", commit, "--", *JUDGED).returncode == 0
+def _server(bin_dir: Path | None) -> str:
+    return version_of(find_binaries(bin_dir))
 
 
 def _arguments() -> argparse.Namespace:
-    options = parser(__doc__, "runs.jsonl", "lab-accuracy.md")
+    options = parser(__doc__, "lab-accuracy")
     options.add_argument("--runs", type=int, default=10, help="runs per fault and intensity (default 10)")
     options.add_argument("--faults", default="all", help="names separated by commas (default: all)")
-    options.add_argument("--load", default="tpcb", choices=("tpcb", "orders"), help="the light load (default tpcb)")
+    options.add_argument("--load", default="tpcb", choices=tuple(LOADS), help="the light load (default tpcb)")
     options.add_argument(
         "--intensity", default="moderate", choices=(*INTENSITIES, "all"), help="how much of it (default moderate)"
     )
+    options.add_argument("--square", action="store_true", help="each intensity with each load once, what is missing")
     options.add_argument("--resume", action="store_true", help="leave out runs that are there, by the code of today")
+    options.add_argument("--minutes", type=float, default=0.0, help="begin no run after so long (default: no end)")
+    options.add_argument("--bin-dir", type=Path, help="folder of PostgreSQL's programs (default: the newest)")
     return options.parse_args()
 
 

@@ -1,12 +1,13 @@
-"""What lab_accuracy.py writes: how often the check-up names the injected fault, from the lines of runs.jsonl."""
+"""What lab_accuracy.py writes: how often the check-up names the injected fault, from the rows of its runs."""
 
+import itertools
 import statistics
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from lab_runs import Run, light_load, machine
+from lab_runs import Run, counted, left_out, light_load, machine
 
 from doctord.lab.effect import LATENCY_GROWS, THROUGHPUT_FALLS
 from doctord.lab.fault import Fault, all_faults
@@ -18,6 +19,7 @@ HEAD = (
     "fault",
     "intensity",
     "load",
+    "server",
     "cause",
     "runs",
     "named first",
@@ -31,22 +33,27 @@ HEAD = (
 
 def page(runs: list[Run], window: str) -> str:
     """The page of the reference: what was run where, and the table."""
+    today = counted(runs)
     return f"""\
 # How often the check-up names the injected fault
 
-Made by `benchmarks/lab_accuracy.py` on {datetime.now(UTC):%Y-%m-%d}; do not edit. Each run is
-`doctord lab run FAULT --intensity INTENSITY --load LOAD --diagnose --for {window}` of [the lab](../how-to/lab.md), all
-faults in turn. To make it again, as root, on a machine that does nothing else meanwhile, with other intensities and
-loads in further calls:
+Made by `benchmarks/lab_accuracy.py` on {datetime.now(UTC):%Y-%m-%d} of [its runs](lab-accuracy-runs.jsonl); do not
+edit. Each run is `doctord lab run FAULT --intensity INTENSITY --load LOAD --diagnose --for {window}` of
+[the lab](../how-to/lab.md). To go on with it, as root, on a machine that does nothing else meanwhile, and to judge what
+was recorded by changed causes:
 
 ```
-.venv/bin/python benchmarks/lab_accuracy.py --runs 10 --faults all --for {window} --out /var/tmp/lab-accuracy
-.venv/bin/python benchmarks/lab_accuracy.py --runs 2 --intensity all --load orders --out /var/tmp/lab-accuracy --resume
+.venv/bin/python benchmarks/lab_accuracy.py --square --minutes 30
+.venv/bin/python benchmarks/lab_accuracy.py --again
 ```
 
 The target: the injected cause first in at least 9 of 10 runs of each fault, and no finding in 10 of 10 healthy runs.
 
 {machine()}
+
+{left_out(runs)}
+
+**{_tally(today)}**
 
 *Named first* counts the runs in which the first finding was the injected cause; for `none`, those without any finding.
 *Honest* are those in which it was `other_waits`: a wait that no cause explains, with what to collect. *First instead*
@@ -58,18 +65,42 @@ nowhere else. It took effect where the light load became {LATENCY_GROWS:g} times
 {THROUGHPUT_FALLS:g} of its throughput; or, where the fault names a figure of the server that shows it instead, where
 that has risen as far as the fault says. Where it was not measured (runs of before it was) the run counts.
 
-{table(runs)}
+{table(today)}
 
-{without_effect(runs)}
+{not_run(today)}
 
-{calibration(runs)}
-"""
+{without_effect(today)}
+
+{calibration(today)}
+{_older([run for run in runs if run not in today])}"""
+
+
+def _tally(runs: list[Run]) -> str:
+    cases = [run for run in runs if not run.get("skipped") and is_case(run)]
+    right = sum(bool(run.get("correct")) for run in cases)
+    names = {run["fault"] for run in cases}
+    return f"Right in {right} of {len(cases)} runs, of {len(names)} of {len(all_faults())} faults and healthy runs."
+
+
+def _older(runs: list[Run]) -> str:
+    """The runs that do not count, as a table of their own."""
+    if not runs:
+        return ""
+    days = sorted({run["at"][:10] for run in runs})
+    when = " to ".join(dict.fromkeys((days[0], days[-1])))
+    return f"\n## Judged by older code ({when})\n\n{table(runs)}\n"
 
 
 def table(runs: list[Run]) -> str:
-    """One row for each fault, intensity and load that was run, and one for each fault that was not."""
+    """One row for each fault, load, version of the server and intensity that was run."""
     lines = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
     return "\n".join(lines + [row for fault in all_faults().values() for row in _rows(fault, runs)])
+
+
+def not_run(runs: list[Run]) -> str:
+    """The faults that nobody has run."""
+    names = [name for name in all_faults() if name not in {run["fault"] for run in runs}]
+    return f"Not run: {', '.join(map(_code, names))}." if names else "All faults were run."
 
 
 def without_effect(runs: list[Run]) -> str:
@@ -80,10 +111,10 @@ def without_effect(runs: list[Run]) -> str:
 
 def calibration(runs: list[Run]) -> str:
     """How sure the first findings were, beside how often they were right."""
-    cases = [run for run in runs if is_case(run) and causes(run)]
+    cases = [run for run in runs if is_case(run) and run.get("confidence")]
     if not cases:
         return "No run had a finding."
-    stated = statistics.mean(run["diagnosis"]["findings"][0]["confidence"] for run in cases)
+    stated = statistics.mean(run["confidence"] for run in cases)
     right = statistics.mean(run["correct"] for run in cases)
     said = f"Calibration: first findings stated a confidence of {stated:.0%} (mean of {len(cases)})"
     return f"{said}; {right:.0%} were right."
@@ -93,11 +124,6 @@ def is_case(run: Run) -> bool:
     """Whether the injection took effect, or nobody measured whether it did."""
     effect = run.get("effect")
     return effect is None or bool(effect["found"])
-
-
-def combination(run: Run) -> tuple[str, str, str]:
-    """Fault, intensity and load; runs of before there were several are moderate ones of pgbench's own load."""
-    return run["fault"], run.get("intensity") or "moderate", run.get("load") or "tpcb"
 
 
 def progress(run: Run) -> str:
@@ -110,18 +136,26 @@ def progress(run: Run) -> str:
 
 def causes(run: Run) -> list[str]:
     """The causes of the findings, worst first."""
-    found = (run.get("diagnosis") or {}).get("findings", [])
-    return list(dict.fromkeys(finding["cause"] for finding in found))
+    return list(run.get("named", []))
 
 
 def _rows(fault: Fault, runs: list[Run]) -> list[str]:
-    parts = [(fault.name, intensity, load) for load in LOADS for intensity in fault.intensities]
-    rows = [_row(fault, part, mine) for part in parts if (mine := [run for run in runs if combination(run) == part])]
-    return rows or [_line(f"`{fault.name}`", "", "", _code(fault.cause), "not run")]
+    own = [run for run in runs if run["fault"] == fault.name]
+    servers = sorted({_major(run) for run in own})
+    parts = itertools.product(LOADS, servers, fault.intensities)
+    return [
+        _row(fault, (intensity, load, server), mine)
+        for load, server, intensity in parts
+        if (mine := [run for run in own if (run["intensity"], run["load"], _major(run)) == (intensity, load, server)])
+    ]
+
+
+def _major(run: Run) -> str:
+    return str(run["server"]).partition(".")[0]
 
 
 def _row(fault: Fault, part: tuple[str, str, str], all_runs: list[Run]) -> str:
-    begin = (f"`{part[0]}`", part[1], part[2], _code(fault.cause))
+    begin = (f"`{fault.name}`", *part, _code(fault.cause))
     done = [run for run in all_runs if not run.get("skipped")]
     if not done:
         return _line(*begin, "skipped")
@@ -129,7 +163,9 @@ def _row(fault: Fault, part: tuple[str, str, str], all_runs: list[Run]) -> str:
     correct = sum(bool(run.get("correct")) for run in runs)
     wrong = Counter(_named_first(run) for run in runs if not run.get("correct"))
     honest = wrong.pop(UNEXPLAINED, 0)
-    others = Counter(cause for run in runs for cause in causes(run)[1:] if cause != fault.cause)
+    others = Counter(
+        cause for run in runs for cause in causes(run) if cause not in {fault.cause, run.get("first_cause")}
+    )
     numbers = [str(number) for number in (len(runs), correct, honest, len(done) - len(runs))]
     return _line(*begin, *numbers, _counted(wrong), _counted(others), _load(done))
 
@@ -143,8 +179,7 @@ def _named_first(run: Run) -> str:
 
 
 def _what(run: Run) -> str:
-    fault, intensity, load = combination(run)
-    return f"`{fault}` {intensity} ({load})"
+    return f"`{run['fault']}` {run['intensity']} ({run['load']})"
 
 
 def _measured(effect: dict[str, Any]) -> str:

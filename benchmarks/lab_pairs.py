@@ -1,11 +1,10 @@
 """How often the check-up names both of two faults in one server: runs pairs of the lab's faults and writes the table.
 
-    .venv/bin/python benchmarks/lab_pairs.py --runs 2 --for 20s --out /var/tmp/lab-pairs
+    .venv/bin/python benchmarks/lab_pairs.py --runs 2 --for 20s
 
 Each run measures the light load alone, with the first fault, with both while the check-up looks, and with the second,
-so that each one's share of the loss is known. A line of JSON for each run is appended to OUT/pairs.jsonl, its recording
-is kept beside, and the table is made of all lines there. About 50 seconds per run. `--again` judges all recordings by
-the code of today.
+so that each one's share of the loss is known. Each is a row of docs/reference/lab-pairs-runs.jsonl, of which the table
+is made; its recording is kept in OUT. About 50 seconds per run. `--again` judges all recordings by the code of today.
 """
 
 import argparse
@@ -13,7 +12,20 @@ import time
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from lab_runs import Run, current_commit, judged_again, keep, kept, light_load, machine, parser, root_causes
+from lab_runs import (
+    Run,
+    counted,
+    judged_again,
+    judged_by,
+    keep,
+    keep_judged_again,
+    kept,
+    left_out,
+    light_load,
+    machine,
+    parser,
+    root_causes,
+)
 from two_faults import run_pair
 
 from doctord.app.lab import diagnosed
@@ -42,18 +54,19 @@ def main() -> None:
     """Run, or judge again, then write the table."""
     arguments = _arguments()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    lines = arguments.out / "pairs.jsonl"
     pairs = [tuple(pair.split("+")) for pair in arguments.pairs.split(",")] if arguments.pairs else PAIRS
     for seed in () if arguments.again else range(1, arguments.runs + 1):
         for first, second in pairs:
             done = run_once(first, second, seed, arguments)
-            keep(done, lines)
+            keep(done, arguments.rows)
             print(progress(done), flush=True)
-    runs = kept(lines)
     if arguments.again:
-        runs = [run | {"named": root_causes(judged_again(arguments.out / run["lake"]))} for run in runs if run["lake"]]
-        print("\n".join(map(progress, runs)))
-    arguments.table.write_text(page(runs, arguments.window))
+        keep_judged_again(
+            arguments.rows,
+            lambda run: {"named": root_causes(judged_again(arguments.out / run["lake"]))},
+            arguments.out,
+        )
+    arguments.table.write_text(page(kept(arguments.rows), arguments.window))
     print(f"wrote {arguments.table}")
 
 
@@ -73,7 +86,7 @@ def run_once(first: str, second: str, seed: int, arguments: argparse.Namespace) 
         "intensity": arguments.intensity,
         "seed": seed,
         "at": f"{moment:%F %T}",
-        "commit": current_commit(),
+        **judged_by(),
         "lake": lake.name if lake.exists() else None,
         "took_s": round(time.monotonic() - began, 1),
         "skipped": outcome.skipped,
@@ -104,32 +117,43 @@ def progress(run: Run) -> str:
 
 def page(runs: list[Run], window: str) -> str:
     """The page of the reference."""
-    cases = [run for run in runs if run["named"] is not None and run["is_case"]]
-    both = sum(expected(run) <= {*run["named"]} for run in cases)
-    exact = sum(expected(run) == {*run["named"]} for run in cases)
+    today = counted(runs)
+    older = [run for run in runs if run not in today]
     return f"""\
 # Two faults at once
 
-Made by `benchmarks/lab_pairs.py` on {datetime.now(UTC):%Y-%m-%d}; do not edit. Two faults of
-[the lab](../how-to/lab.md) in one server: the light load of 100 transactions per second is measured alone, with the
-first fault, with both while `doctord checkup` looks for {window}, and with the second, so that it is known what each
-takes alone. To make it again, as root, on a machine that does nothing else meanwhile:
+Made by `benchmarks/lab_pairs.py` on {datetime.now(UTC):%Y-%m-%d} of [its runs](lab-pairs-runs.jsonl); do not edit. Two
+faults of [the lab](../how-to/lab.md) in one server: the light load of 100 transactions per second is measured alone,
+with the first fault, with both while `doctord checkup` looks for {window}, and with the second, so that it is known
+what each takes alone. To make it again, as root, on a machine that does nothing else meanwhile:
 
 ```
-.venv/bin/python benchmarks/lab_pairs.py --runs 2 --for {window} --out /var/tmp/lab-pairs
+.venv/bin/python benchmarks/lab_pairs.py --runs 2 --for {window}
 ```
 
 {machine()}
 
+{left_out(runs)}
+
 *Both* counts the runs in which both causes were among the findings above a note that nothing else explains; *exact*
 those in which there was no other. Runs in which one of the two took no effect are no cases.
 
-**Both in {both} of {len(cases)} runs, the exact set in {exact}.** Wanted are 85 % and 60 %.
+{table(today)}
+{f"{chr(10)}## Judged by older code{chr(10)}{chr(10)}{table(older)}{chr(10)}" if older else ""}"""
 
-| first | second | runs | both | exact | named instead or besides | light load: before, first, both, second |
-|---|---|---|---|---|---|---|
-{chr(10).join(_row(pair, runs) for pair in dict.fromkeys(tuple(run["faults"]) for run in runs))}
-"""
+
+def table(runs: list[Run]) -> str:
+    """A row for each pair that was run, below how often both were named."""
+    cases = [run for run in runs if run["named"] is not None and run["is_case"]]
+    both = sum(expected(run) <= {*run["named"]} for run in cases)
+    exact = sum(expected(run) == {*run["named"]} for run in cases)
+    lines = [
+        f"**Both in {both} of {len(cases)} runs, the exact set in {exact}.** Wanted are 85 % and 60 %.",
+        "",
+        "| first | second | runs | both | exact | named instead or besides | light load: before, first, both, second |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    return "\n".join(lines + [_row(pair, runs) for pair in dict.fromkeys(tuple(run["faults"]) for run in runs)])
 
 
 def _row(pair: tuple[str, ...], runs: list[Run]) -> str:
@@ -146,7 +170,7 @@ def _row(pair: tuple[str, ...], runs: list[Run]) -> str:
 
 
 def _arguments() -> argparse.Namespace:
-    options = parser(__doc__, "pairs.jsonl", "lab-pairs.md")
+    options = parser(__doc__, "lab-pairs")
     options.add_argument("--runs", type=int, default=2, help="runs per pair (default 2)")
     options.add_argument("--pairs", default="", help="FIRST+SECOND, separated by commas (default: those of the page)")
     options.add_argument("--intensity", default="moderate", choices=INTENSITIES)

@@ -1,18 +1,30 @@
 """What the check-up says of published, labelled PostgreSQL anomalies, replayed in the lab: runs them, writes the table.
 
-    .venv/bin/python benchmarks/lab_published.py --parameters CORPUS/dbot/parameters.csv --out /var/tmp/lab-published
+    .venv/bin/python benchmarks/lab_published.py
 
-Three cases of each label, spread over those that were published (the first, the middle one, the last), scaled to this
-machine (published_anomalies.py). About 40 seconds per run. Each run is a line of JSON in OUT/published.jsonl with
-its recording beside; `--again` judges all recordings by the code of today.
+Three cases of each set of labels, scaled to this machine (published_anomalies.py). About 40 seconds per run. Each run
+is a row of docs/reference/lab-published-runs.jsonl, of which the table is made; its recording is kept in OUT. `--again`
+judges all recordings by the code of today.
 """
 
 import argparse
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lab_runs import Run, current_commit, judged_again, keep, kept, light_load, machine, parser, root_causes
+from lab_runs import (
+    Run,
+    counted,
+    judged_again,
+    judged_by,
+    keep,
+    keep_judged_again,
+    kept,
+    left_out,
+    light_load,
+    machine,
+    parser,
+    root_causes,
+)
 from published_anomalies import RIGHT, Case, cases, replay
 
 from doctord.app.lab import first_cause, try_fault
@@ -25,25 +37,16 @@ def main() -> None:
     """Run, or judge again, then write the table."""
     arguments = _arguments()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    lines = arguments.out / "published.jsonl"
-    if not arguments.again:
-        for case in chosen(cases(arguments.parameters)):
-            done = run_once(case, arguments)
-            keep(done, lines)
-            print(progress(done), flush=True)
-    runs = kept(lines)
     if arguments.again:
-        runs = [run | _judged(arguments.out / run["lake"]) for run in runs]
-        print("\n".join(map(progress, runs)))
-    arguments.table.write_text(page(runs, arguments.window))
+        keep_judged_again(arguments.rows, lambda run: _judged(arguments.out / run["lake"]), arguments.out)
+    else:
+        for case in cases():
+            if not arguments.cases or str(case.number) in arguments.cases.split(","):
+                done = run_once(case, arguments)
+                keep(done, arguments.rows)
+                print(progress(done), flush=True)
+    arguments.table.write_text(page(kept(arguments.rows), arguments.window))
     print(f"wrote {arguments.table}")
-
-
-def chosen(known: list[Case]) -> Iterator[Case]:
-    """Three cases of each label."""
-    for label in dict.fromkeys(case.label for case in known):
-        own = [case for case in known if case.label == label]
-        yield from (own[0], own[len(own) // 2], own[-1])
 
 
 def run_once(case: Case, arguments: argparse.Namespace) -> Run:
@@ -59,7 +62,7 @@ def run_once(case: Case, arguments: argparse.Namespace) -> Run:
         "clients": case.clients,
         "rows": case.table_rows,
         "at": f"{moment:%F %T}",
-        "commit": current_commit(),
+        **judged_by(),
         "lake": lake.name,
         "throughput": told["throughput"],
         "effect": told["effect"],
@@ -79,30 +82,40 @@ def progress(run: Run) -> str:
 
 def page(runs: list[Run], window: str) -> str:
     """The page of the reference."""
-    right = sum(run["first"] in RIGHT[run["anomaly"]] for run in runs)
-    rows = "\n".join(map(_row, runs))
+    today = counted(runs)
+    older = [run for run in runs if run not in today]
     return f"""\
 # Published anomalies, replayed
 
-Made by `benchmarks/lab_published.py` on {datetime.now(UTC):%Y-%m-%d}; do not edit. X. Zhou et al. published 270
-labelled anomalies of PostgreSQL with the parameters of their generator ("D-Bot: Database Diagnosis System using Large
-Language Models", VLDB 2024). Three cases of each label are replayed by our own code, beside the lab's light load of 100
-transactions per second, on a quarter of the threads and a twentieth of the rows of large tables. Each run is a
-`doctord checkup` of {window}. Which causes are right was written down before the first run. To make it again:
+Made by `benchmarks/lab_published.py` on {datetime.now(UTC):%Y-%m-%d} of [its runs](lab-published-runs.jsonl); do not
+edit. X. Zhou et al. published 539 labelled anomalies of PostgreSQL with the programs that made them ("D-Bot: Database
+Diagnosis System using Large Language Models", VLDB 2024), of eight sets of labels. Three cases of each are replayed by
+our own code, beside the lab's light load of 100 transactions per second, on a quarter of the threads and a twentieth of
+the rows of large tables. Each run is a `doctord checkup` of {window}. Which causes are right was written down before
+the first run. To make it again:
 
 ```
-.venv/bin/python benchmarks/lab_published.py --parameters CORPUS/dbot/parameters.csv \\
-    --for {window} --out /var/tmp/lab-published
+.venv/bin/python benchmarks/lab_published.py --for {window}
 ```
 
 {machine()}
 
-**The first finding is right in {right} of {len(runs)} runs.**
+{left_out(runs)}
 
-| label | case | clients | rows | first | others | right is | light load |
-|---|---|---|---|---|---|---|---|
-{rows}
-"""
+{table(today)}
+{f"{chr(10)}## Judged by older code{chr(10)}{chr(10)}{table(older)}{chr(10)}" if older else ""}"""
+
+
+def table(runs: list[Run]) -> str:
+    """A row for each run, below how often the first finding was right."""
+    right = sum(run["first"] in RIGHT[run["anomaly"]] for run in runs)
+    lines = [
+        f"**The first finding is right in {right} of {len(runs)} runs.**",
+        "",
+        "| label | case | clients | rows | first | others | right is | light load |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    return "\n".join(lines + list(map(_row, runs)))
 
 
 def _row(run: Run) -> str:
@@ -115,8 +128,8 @@ def _row(run: Run) -> str:
 
 
 def _arguments() -> argparse.Namespace:
-    options = parser(__doc__, "published.jsonl", "lab-published.md")
-    options.add_argument("--parameters", type=Path, help="CSV of the published parameters")
+    options = parser(__doc__, "lab-published")
+    options.add_argument("--cases", default="", help="numbers separated by commas (default: all)")
     return options.parse_args()
 
 

@@ -1,12 +1,18 @@
-"""What the benchmarks of the lab share: their options, runs as lines of JSON, and what each of their pages says."""
+"""What the benchmarks of the lab share: their options, runs as committed rows, and what each of their pages says.
+
+Each run is a line of JSON in docs/reference/PAGE-runs.jsonl, from which the page is made. A row says by which code it
+was judged (a hash of the folders that judge); it counts while that is the code of today.
+"""
 
 import argparse
+import hashlib
 import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,27 +27,74 @@ REFERENCE = ROOT / "docs/reference"
 Run = dict[str, Any]
 # A lake is asked for what comes after a moment.
 JUST_BEFORE = timedelta(microseconds=1)
+# What a verdict comes from; what the lab does to a server is told by the run itself.
+JUDGING = ("collect", "analyse", "diagnose")
 
 
-def parser(documentation: str | None, lines: str, page: str) -> argparse.ArgumentParser:
-    """Options of all of them; the runs are in the file `lines` of a folder, the table in a page of the reference."""
+def parser(documentation: str | None, page: str) -> argparse.ArgumentParser:
+    """Options of all of them, for a page of the reference and its rows."""
     options = argparse.ArgumentParser(description=documentation, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--for", dest="window", default="20s", help="length of a check-up (default 20s)")
-    options.add_argument("--out", type=Path, required=True, help=f"folder for {lines}")
+    out = Path("/var/tmp", page)  # noqa: S108 - there after a restart, which /tmp is not
+    options.add_argument("--out", type=Path, default=out, help=f"folder for recordings (default {out})")
     options.add_argument("--again", action="store_true", help="judge the recordings of the runs in OUT; no new ones")
-    options.add_argument("--table", type=Path, default=REFERENCE / page, help="page to write")
+    options.add_argument("--rows", type=Path, default=REFERENCE / f"{page}-runs.jsonl", help="file of the runs")
+    options.add_argument("--table", type=Path, default=REFERENCE / f"{page}.md", help="page to write")
     return options
 
 
-def keep(run: Run, lines: Path) -> None:
+def keep(run: Run, rows: Path) -> None:
     """Append a run."""
-    with lines.open("a") as file:
-        file.write(json.dumps(run) + "\n")
+    with rows.open("a") as file:
+        file.write(_line(run))
 
 
-def kept(lines: Path) -> list[Run]:
+def kept(rows: Path) -> list[Run]:
     """All runs, of calls before this one too."""
-    return [json.loads(line) for line in lines.read_text().splitlines()]
+    return [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
+
+
+def keep_judged_again(rows: Path, again: Callable[[Run], Run], folder: Path) -> list[Run]:
+    """Judge the runs anew whose recordings are in a folder, and keep all of them: those, and the others as they are."""
+    runs = [
+        run | again(run) | judged_by() if run.get("lake") and (folder / run["lake"]).exists() else run
+        for run in kept(rows)
+    ]
+    rows.write_text("".join(map(_line, runs)))
+    return runs
+
+
+def judged_by() -> Run:
+    """What a row says of the code that judged it: the commit for readers, the hash for `counted`."""
+    return {"commit": git("describe", "--always", "--dirty", "--exclude=*").stdout.strip(), "code": judging_code()}
+
+
+@cache
+def judging_code() -> str:
+    """A hash of the names and contents of all files that a verdict comes from."""
+    told = hashlib.sha256()
+    for folder in JUDGING:
+        for path in sorted((ROOT / "src/doctord" / folder).rglob("*")):
+            if path.is_file() and path.parent.name != "__pycache__":
+                told.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    return told.hexdigest()[:12]
+
+
+def counted(runs: Iterable[Run]) -> list[Run]:
+    """The runs that were judged by the code of today."""
+    return [run for run in runs if run["code"] == judging_code()]
+
+
+def left_out(runs: list[Run]) -> str:
+    """How many runs do not count, in words."""
+    older = len(runs) - len(counted(runs))
+    return f"""\
+A run counts while the code that judged it (src/doctord/{{{",".join(JUDGING)}}}) is that of today: {len(runs) - older}
+of {len(runs)} do, the other {older} stand at the end, as they were."""
+
+
+def _line(run: Run) -> str:
+    return json.dumps(run, ensure_ascii=False) + "\n"
 
 
 def judged_again(lake: Path) -> Diagnosis:
@@ -73,11 +126,6 @@ def machine() -> str:
         f"Machine: {os.cpu_count()} CPUs, {memory_gib:.0f} GiB, Linux {platform.release()}. "
         f"PostgreSQL {version_of(find_binaries())}, Python {platform.python_version()}, doctord {version('doctord')}."
     )
-
-
-def current_commit() -> str:
-    """The commit of today; with `-dirty` behind where files differ from it."""
-    return git("describe", "--always", "--dirty", "--exclude=*").stdout.strip()
 
 
 def git(*words: str) -> subprocess.CompletedProcess[str]:

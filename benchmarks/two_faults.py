@@ -118,4 +118,5 @@ def _server_for(first: Fault, second: Fault) -> Fault:
         scale=max(first.scale, second.scale),
         root_for=" and ".join(dict.fromkeys(filter(None, (first.root_for, second.root_for)))) or None,
         restarts_load=first.restarts_load or second.restarts_load,
+        entrance=first.entrance + second.entrance,
     )

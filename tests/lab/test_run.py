@@ -68,6 +68,13 @@ def test_a_fault_whose_effect_the_light_load_does_not_feel_names_a_figure() -> N
     assert outcome.effect == Effect("sessions that wait for their client", "sessions", 0.0, 2.0, 1.0, found=True)
 
 
+def test_a_server_runs_where_its_fault_wants_it() -> None:
+    fault = Fault("elsewhere", "", None, all_faults()["none"].inject, warm_up_s=0, entrance=("env", "ELSEWHERE=yes"))
+    outcome = run(fault, lambda server: Path(f"/proc/{server.process.pid}/environ").read_bytes())
+    assert outcome.seen is not None
+    assert b"ELSEWHERE=yes" in outcome.seen.split(b"\0")
+
+
 @pytest.mark.root
 def test_a_throttled_disk_slows_the_load_and_its_group_is_gone_afterwards() -> None:
     if os.geteuid() != 0:
@@ -93,6 +100,7 @@ def test_a_throttled_disk_slows_the_load_and_its_group_is_gone_afterwards() -> N
     [
         ("memory_squeeze", "a control group of the server's own"),
         ("requests_split", "a loop device"),
+        ("shared_memory_small", "a /dev/shm of its own"),
         ("far_clients", "a network of its own"),
         ("huge_pages_reserved", "vm.nr_hugepages"),
     ],

@@ -30,7 +30,8 @@ class Fault:
     figure that shows what the service loses, null when the light load does. `controller` is what the server's own
     control group has to offer. `root_for` is what needs root, null when nothing does. `settings` and `scale` are those
     of the server and of pgbench's tables. `warm_up_s` is how long the fault takes to bite. `restarts_load` says that
-    the light load begins anew when the server has ended its sessions.
+    the light load begins anew when the server has ended its sessions. `entrance` is what to put before the server's
+    command, to run it where something is different.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Fault:
     warm_up_s: float = 2.0
     root_for: str | None = None
     restarts_load: bool = False
+    entrance: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -66,6 +68,7 @@ def fault(
     warm_up_s: float = 2.0,
     root_for: str | None = None,
     restarts_load: bool = False,
+    entrance: tuple[str, ...] = (),
 ) -> Callable[[Injection], Injection]:
     """Register a generator function as a fault: name and docstring are the fault's, which lasts while it yields.
 
@@ -88,6 +91,7 @@ def fault(
             warm_up_s,
             root_for or (_GROUP if controller else None),
             restarts_load,
+            entrance,
         )
         return injection
 

@@ -97,7 +97,9 @@ def loaded_server(
         home = stack.enter_context(folder.private_folder(keep=keep))
         provide_cluster(binaries, fault.scale, home / "data")
         group = stack.enter_context(cgroup.control_group(fault.controller)) if fault.controller else None
-        server = stack.enter_context(running_server(binaries, home, home / "data", fault.settings, group=group))
+        server = stack.enter_context(
+            running_server(binaries, home, home / "data", fault.settings, group=group, entrance=fault.entrance)
+        )
         light = workload(
             server,
             seed=dose.seed,

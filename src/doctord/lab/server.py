@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,6 +105,7 @@ def running_server(
     settings: Mapping[str, str],
     *,
     group: Group | None = None,
+    entrance: Sequence[str] = (),
     orderly: bool = False,
 ) -> Iterator[PrivateServer]:
     """Start a server on a data directory, wait until it answers, and stop it in the end.
@@ -115,6 +116,7 @@ def running_server(
         data: the data directory, its files owned by the server's user.
         settings: what is to differ from `HEALTHY`; `{folder}` in a value is the folder.
         group: control group to start it in; null: our own.
+        entrance: what to put before its command.
         orderly: whether the data is to be of use after the stop; else it stops at once.
 
     Raises:
@@ -128,7 +130,7 @@ def running_server(
     command = tied([binaries / "postgres", "-D", data], on_death="QUIT", user=server_user())
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [*(group.entrance if group else ()), *command],
+            [*(group.entrance if group else ()), *entrance, *command],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

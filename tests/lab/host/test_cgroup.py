@@ -12,7 +12,9 @@ def test_limits_of_version_2_are_written_as_the_kernel_reads_them(tmp_path: Path
     group = Group(tmp_path, 2)
     group.limit_io("253:0", reads_per_s=60, writes_per_s=30)
     group.limit_memory(128 << 20)
+    group.limit_cpus(0.4)
     assert (tmp_path / "io.max").read_text() == "253:0 riops=60 wiops=30"
+    assert (tmp_path / "cpu.max").read_text() == "40000 100000"
     assert (tmp_path / "memory.max").read_text() == "134217728"
     group.free_io("253:0")
     group.free_memory()
@@ -26,7 +28,10 @@ def test_limits_of_version_1_are_written_as_the_kernel_reads_them(tmp_path: Path
     assert (tmp_path / "blkio.throttle.read_iops_device").read_text() == "253:0 60"
     assert (tmp_path / "blkio.throttle.write_iops_device").read_text() == "253:0 30"
     group.free_memory()
+    group.limit_cpus(1.5)
     assert (tmp_path / "memory.limit_in_bytes").read_text() == "-1"
+    assert (tmp_path / "cpu.cfs_period_us").read_text() == "100000"
+    assert (tmp_path / "cpu.cfs_quota_us").read_text() == "150000"
 
 
 def test_a_file_system_without_a_device_is_named() -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from doctord.analyse.figures import Statistic
@@ -23,6 +23,16 @@ SELECTIVE: Final = 0.01
 CHANGED_SHARE: Final = 0.1
 # A row that a scan reads takes 0.1 to 0.5 us of CPU, several times as much with many columns; joining takes the rest.
 MOST_US_A_ROW: Final = 5.0
+INVALID: Final = "pg_index.is_invalid"
+# What a statement makes that reads a large table whole for a few rows.
+FOR_WANT_OF_AN_INDEX: Final = (
+    "buffer_pool_small",
+    "cpu_saturated",
+    "cpu_few_statements",
+    "device_saturated",
+    "few_rows_of_many_blocks",
+    "statement_dominates",
+)
 VALUES: Final = regex(r"^\s*insert\b(?:(?!\bselect\b).)*$", re.IGNORECASE | re.DOTALL)
 AGGREGATES: Final = regex(r"\b(count|sum|avg|min|max)\s*\(", re.IGNORECASE)
 
@@ -108,6 +118,21 @@ def _is_little_of_a_join(case: Case, scan: Scan) -> bool:
     cpu, queue = case.time.kind_share("cpu"), case.time.kind_share("run queue")
     working_ms = one.elapsed_ms * (cpu / (cpu + queue) if cpu else 1.0)
     return working_ms * one.calls_per_s * 1000 > MOST_US_A_ROW * scan.figure.mean
+
+
+def left_invalid(case: Case, scan: Scan) -> str | None:
+    """The index that could serve a scan if it were valid, as `pg_index.is_invalid` names it.
+
+    Null where a valid one could, or none, or where somebody builds it just now.
+    """
+    unusable = [replace(one, is_valid=True) for one in scan.known or () if not one.is_valid]
+    index = served(unusable, scan.on).index
+    if scan.served.service == "some" or index is None:
+        return None
+    database, schema = scan.entity.split(".")[:2]
+    name = f"{database}.{schema}.{index.name} on {scan.table}"
+    told = (one for one in case.figures(INVALID) if one.db == scan.figure.db and one.last)
+    return next((name for one in told if one.entity == name), None)
 
 
 def asks_for(statement: Statement, table: str) -> bool:

@@ -11,9 +11,10 @@ from typing import Final, Literal
 from doctord.lab.errors import UnavailableError
 from doctord.lab.host.folder import PREFIX, is_stale
 
-Controller = Literal["io", "memory", "pids"]
+Controller = Literal["cpu", "io", "memory", "pids"]
 
-_V1_NAME: Final[dict[Controller, str]] = {"io": "blkio", "memory": "memory", "pids": "pids"}
+_V1_NAME: Final[dict[Controller, str]] = {"cpu": "cpu", "io": "blkio", "memory": "memory", "pids": "pids"}
+_PERIOD_US: Final = 100_000
 _REMOVE_S: Final = 5.0
 
 
@@ -43,6 +44,15 @@ class Group:
             self._write("io.max", f"{device} riops=max wiops=max")
         else:
             self.limit_io(device, reads_per_s=0, writes_per_s=0)
+
+    def limit_cpus(self, cpus: float) -> None:
+        """Let it use so many CPUs, in each period of a tenth of a second."""
+        quota_us = round(cpus * _PERIOD_US)
+        if self.version == 2:
+            self._write("cpu.max", f"{quota_us} {_PERIOD_US}")
+        else:
+            self._write("cpu.cfs_period_us", str(_PERIOD_US))
+            self._write("cpu.cfs_quota_us", str(quota_us))
 
     def limit_memory(self, limit_bytes: int) -> None:
         """Hold its memory, page cache included, down."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from checkups import checkup
-from diagnose.hosts import host
+from diagnose.hosts import DB, host
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 from servers import PostgresServer
@@ -28,6 +28,39 @@ def test_one_whose_table_is_scanned_meanwhile_is_a_warning() -> None:
     finding = causes["indexes_invalid"]
     assert (finding.severity, finding.against) == ("warning", ())
     assert "2,000,000 rows a second" in said(finding.for_[0].why)
+
+
+BUSY = {("CPU", "CPU"): 1.6, ("User I/O", "DataFileRead"): 0.4}
+LOOKUP = {
+    "statement_id": "7",
+    "text": "SELECT * FROM accounts WHERE name = $1",
+    "calls_per_s": 20.0,
+    "elapsed_s_per_s": 1.9,
+    "rows_per_s": 60.0,
+}
+SCANNED = {SCANS: 20e6, ("bench.public.accounts", "pg_stat_user_tables.seq_scan"): 20.0}
+
+
+def causes_of(figures: dict[tuple[str, str], float], column: str) -> list[str]:
+    """The causes named where an index of a column is not valid, and a statement looks for names."""
+    index = {"component": "pg_index", "db": DB, "name": "bench.public.accounts accounts_name"}
+    index |= {"value": f"btree ({column}) invalid"}
+    seen = host(time=BUSY, statements=[LOOKUP], postgres=SCANNED | figures, extra={"setting": [index]})
+    return [finding.cause for finding in diagnose(seen).findings if finding.explained_by is None]
+
+
+def test_one_that_a_statement_could_use_is_why_it_reads_the_whole_table() -> None:
+    named = causes_of(INVALID, "name")
+    assert named[0] == "indexes_invalid"
+    assert not {"missing_index", "cpu_saturated", "statement_dominates"} & {*named}
+
+
+def test_one_of_another_column_is_not() -> None:
+    assert causes_of(INVALID, "balance")[0] == "missing_index"
+
+
+def test_one_that_somebody_builds_just_now_was_missing() -> None:
+    assert causes_of({}, "name")[0] == "missing_index"
 
 
 @pytest.mark.parametrize(("used", "severity"), [(60.0, None), (80.0, "warning"), (99.0, "critical")])

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.scans import FOR_WANT_OF_AN_INDEX, INVALID, Scan, evidence, left_invalid, scans
+from doctord.diagnose.common.slowed import severity
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, Severity, measured
 from doctord.diagnose.phrase import phrase
 
-INVALID, SEQUENCE = "pg_index.is_invalid", "pg_sequences.used_pct"
+SEQUENCE = "pg_sequences.used_pct"
 PREPARED_S = "pg_prepared_xacts.oldest_s"
 # Rows that scans of the whole table read a second, while the index that may have saved them lies idle.
 SCANNED_PER_S = 10_000.0
@@ -24,10 +26,12 @@ MOST_NAMED = 5
 def indexes_invalid(case: Case) -> Iterator[Claim]:
     """An index is not valid: it costs every change of its table, and serves no query.
 
-    Looks like: `indisvalid` of pg_index is false, and nobody builds the index just now.
+    Looks like: `indisvalid` of pg_index is false, and nobody builds the index just now. A statement may read the whole
+        table meanwhile that the index was made for.
     Hurts because: CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY failed or was cancelled; what is left is kept up to
         date by each insert, and no plan may use it; a unique one does not keep all duplicates out.
-    Speaks for it: the catalogue itself; scans of the whole table meanwhile.
+    Speaks for it: the catalogue itself; scans of the whole table meanwhile; the statement whose condition the index
+        could serve if it were valid, and its share of database time.
     Speaks against it: no scans of its table: nobody misses it.
     Remedy: Find why the build failed (a duplicate, a deadlock, a timeout), then REINDEX INDEX CONCURRENTLY, or drop
         index concurrently and build it again; an index whose name ends in _ccnew or _ccold is dropped.
@@ -37,7 +41,10 @@ def indexes_invalid(case: Case) -> Iterator[Claim]:
     """
     scanned = {(read.db, read.entity): read.mean for read in case.figures("pg_stat_user_tables.seq_tup_read")}
     for db in case.dbs:
-        names = sorted({one.entity or "" for one in case.figures(INVALID) if one.db == db and one.last})
+        wanted = _wanted(case, db)
+        yield from (_wanted_by(case, name, scan) for name, scan in wanted.items())
+        invalid = {one.entity or "" for one in case.figures(INVALID) if one.db == db and one.last}
+        names = sorted(invalid - wanted.keys())
         if not names:
             continue
         reads = {name: scanned.get((db, _table(name)), 0.0) for name in names}
@@ -60,6 +67,33 @@ def indexes_invalid(case: Case) -> Iterator[Claim]:
                                                 "its table is not scanned", "", "nobody misses the index now")],
             database=db,
         )  # fmt: skip
+
+
+def _wanted(case: Case, db: str) -> dict[str, Scan]:
+    """The indexes that could serve a statement which reads its table whole, each with the worst such scan."""
+    found: dict[str, Scan] = {}
+    for scan in scans(case):
+        if scan.figure.db == db and (name := left_invalid(case, scan)):
+            found.setdefault(name, scan)
+    return found
+
+
+def _wanted_by(case: Case, name: str, scan: Scan) -> Claim:
+    share = scan.statement.share
+    return Claim(
+        phrase("Index {} is not valid: {:share of database} reads all of table {} for one statement",
+               name.partition(" on ")[0], share, scan.table),
+        impact=share,
+        confidence=0.95,
+        severity=severity(case, share, slowed=scan.slows),
+        for_=[
+            Evidence("statistic", f"name = '{INVALID}' and entity = '{name}'", name, "",
+                     "it could serve the condition of the statement"),
+            *evidence(scan),
+        ],
+        database=scan.figure.db,
+        explains=FOR_WANT_OF_AN_INDEX,
+    )  # fmt: skip
 
 
 def _table(name: str) -> str:

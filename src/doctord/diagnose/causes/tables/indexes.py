@@ -8,7 +8,15 @@ from doctord.analyse.sql.logged_statements import Logged, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.hindered import hindered
-from doctord.diagnose.common.scans import SELECTIVE, Scan, evidence, scans, wants_much
+from doctord.diagnose.common.scans import (
+    FOR_WANT_OF_AN_INDEX,
+    SELECTIVE,
+    Scan,
+    evidence,
+    left_invalid,
+    scans,
+    wants_much,
+)
 from doctord.diagnose.common.slowed import severity
 from doctord.diagnose.common.whole_reads import LARGE_SCAN_ROWS
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
@@ -26,16 +34,7 @@ NO_INDEXES = NotMeasured(
 )
 
 
-@cause(
-    explains=(
-        "buffer_pool_small",
-        "cpu_saturated",
-        "cpu_few_statements",
-        "device_saturated",
-        "few_rows_of_many_blocks",
-        "statement_dominates",
-    )
-)
+@cause(explains=FOR_WANT_OF_AN_INDEX)
 def missing_index(case: Case) -> Iterator[Claim]:
     """A statement reads a whole large table again and again for a few rows.
 
@@ -46,7 +45,8 @@ def missing_index(case: Case) -> Iterator[Claim]:
     Speaks for it: rows per scan against rows returned per call; the statement's share of database time; that none of
         the table's valid indexes begins with a column that the statement compares.
     Speaks against it: a statement that returns much of what it reads, or has no condition: no index would serve it; an
-        index that could serve: then the plan is the question (`index_not_used`).
+        index that could serve: then the plan is the question (`index_not_used`), or that it is not valid
+        (`indexes_invalid`).
     Remedy: Look at its plan, and create an index on the columns of its condition.
         PostgreSQL: explain (analyze, buffers); create index concurrently.
         MySQL: explain analyze; let the columns of its order follow in the index.
@@ -55,7 +55,7 @@ def missing_index(case: Case) -> Iterator[Claim]:
         "The Slow Query Log", Rows_examined.
     """
     yield from _examined_for_few(case)
-    unserved = (scan for scan in scans(case) if scan.served.service != "some")
+    unserved = (scan for scan in scans(case) if scan.served.service != "some" and left_invalid(case, scan) is None)
     worst = next((scan for scan in unserved if not any(one.is_certain for one in hindered(case, scan))), None)
     if worst is None:
         return
