@@ -1,0 +1,50 @@
+"""`doctord study`: was it better."""
+
+from pathlib import Path
+from typing import Annotated
+
+from doctord.cli import Terminal, app, command, show
+from doctord.cli.arguments import HostNamed, Json, Lake, OfFiles, argument, name, takes
+from doctord.errors import UserError
+
+period = takes("FROM..TO")
+
+
+@command(app)
+def study(
+    *,
+    paths: Annotated[
+        list[Path] | None, argument("What was measured before and after; or a folder or table that holds both.")
+    ] = None,
+    lake: Lake = None,
+    before: Annotated[str | None, period("The period before, of a lake.")] = None,
+    after: Annotated[str | None, period("The period after, of a lake.")] = None,
+    target: Annotated[list[str] | None, takes("TARGET")("What was to be reached: 'commit_ms < 2'.")] = None,
+    accept: Annotated[list[str] | None, name("A figure that may get worse.")] = None,
+    load: Annotated[
+        str | None, name("Unit of load: commit, execution, statement; none: throughput is what is judged.")
+    ] = None,
+    host: HostNamed = None,
+    files: OfFiles,
+    json: Json = False,
+) -> int:
+    """Say whether it was better after than before, by how much, and whether that is more than chance.
+
+    Database time is compared by the unit of load, and at a load that both periods had. Chance is told from the rows of
+    both periods; single values have no interval, and it is said.
+
+    Exit status: 0 better or no difference, 1 worse, a target missed or a regression not accepted, 2 not comparable, or
+    a wrong option.
+    """
+    from doctord.app.source import Recorded
+    from doctord.app.study import study as studying
+    from doctord.app.study.question import target as target_of
+    from doctord.report.study import answer
+
+    question = studying.Question(tuple(map(target_of, target or ())), tuple(accept or ()), load)
+    if before or after:
+        if not (before and after) or paths:
+            raise UserError("a study of a lake needs both --before and --after, and no files", studying.HINT)
+        recorded = Recorded(lake, host)
+        return show(studying.of_lake(recorded, before, after, question, Terminal()), answer, json=json)
+    return show(studying.of_paths(paths or [], files.options(), question, host, Terminal()), answer, json=json)
