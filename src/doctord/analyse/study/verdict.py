@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
+from doctord.analyse.study.changes import Changes, changes_of
 from doctord.analyse.study.compare import Row, compared, judged
 from doctord.analyse.study.figures import figures
 from doctord.analyse.study.load import Loads
@@ -55,6 +56,7 @@ class Comparison:
         loads: Units of load a second; null where they are not known.
         time: Database time a unit (s), or a second, as a whole and by wait event, the largest first.
         rows: All other figures.
+        changes: What else is different; null where the periods are lines of one table.
     """
 
     before: str
@@ -66,6 +68,7 @@ class Comparison:
     loads: Loads | None = None
     time: Sequence[Row] = ()
     rows: Sequence[Row] = ()
+    changes: Changes | None = None
 
     @property
     def all_rows(self) -> Sequence[Row]:
@@ -95,6 +98,10 @@ def compare(before: Period, after: Period, unit: str | None = None) -> Compariso
         unit: Unit of load to tell time by (see `spent.UNITS`); null takes the best that both tell; `none`: throughput
             is a result of the change, as in a load test, and no load that came by itself.
     """
+    return replace(_compare(before, after, unit), changes=changes_of(before.dataset, after.dataset))
+
+
+def _compare(before: Period, after: Period, unit: str | None) -> Comparison:
     rows = compared(before.measures, after.measures)
     old, new = before.spent, after.spent
     if old is None or new is None:

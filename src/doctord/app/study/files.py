@@ -2,21 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path, PurePath
 from typing import Final, Literal
 
 from doctord.analyse.study.runs import Run, runs
 from doctord.analyse.study.verdict import Period
 from doctord.app import read
-from doctord.app.sources.files import Files
+from doctord.app.asked import Interval
+from doctord.app.source import Files, Recorded
 from doctord.app.sources.seen import Seen
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
+from doctord.lake.place import is_lake
+from doctord.lake.query import Lake
 from doctord.read.gather import FileRead
 from doctord.read.source import ReadOptions
 from doctord.regex import regex
 
+A_MOMENT: Final = timedelta(seconds=1)  # so that what begins a lake is in it
 State = Literal["before", "after"]
 HINT: Final = (
     "name two files or folders, before and after; or one with tables of two states (columns before and after), tables "
@@ -51,11 +56,22 @@ def of_two(paths: Sequence[Path], options: ReadOptions, host: str | None = None,
     before, after = paths
     if before.resolve() == after.resolve():
         raise UserError(f"{before} is named twice", "name what was measured before, and what was measured after")
-    old, new = (Files([path], options, host).seen(watcher=watcher) for path in (before, after))
+    old, new = (_seen(path, options, host, watcher) for path in (before, after))
     check_hosts(old.dataset, new.dataset)
     _check_times(old, new)
     names = ("before", "after") if before.name == after.name else (before.name, after.name)
     return Told((Period(names[0], old.dataset, old.trace), Period(names[1], new.dataset, new.trace)))
+
+
+def _seen(path: Path, options: ReadOptions, host: str | None, watcher: Watcher) -> Seen:
+    """What a file, a folder or a whole lake tells of one host."""
+    if not is_lake(path):
+        return Files([path], options, host).seen(watcher=watcher)
+    span = Lake(path).span()
+    if span is None:
+        raise UserError(f"{path} holds nothing", "record first: doctord record")
+    seen = Recorded(path, host).seen(Interval(span[0] - A_MOMENT, span[1]), watcher)
+    return replace(seen, period=span)
 
 
 def of_one(path: Path, options: ReadOptions, watcher: Watcher = SILENT) -> Told:

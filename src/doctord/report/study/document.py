@@ -49,6 +49,8 @@ def _comparison(one: Comparison) -> dict[str, Any]:
         "time": [_row(row) for row in one.time],
         "figures": [_row(row) for row in one.rows],
         "regressions": [_row(row) for row in one.regressions],
+        "changes": [asdict(change) for change in one.changes.found] if one.changes else None,
+        "not_recorded": list(one.changes.not_recorded) if one.changes else None,
         "not_measured": [
             {"kind": row.key.kind, "name": row.key.name, "of": row.key.of or None, "why": row.difference.why}
             for row in one.not_measured

@@ -5,6 +5,7 @@ from typing import Final
 
 from rich.text import Text
 
+from doctord.analyse.study.changes import KINDS
 from doctord.analyse.study.compare import Row
 from doctord.analyse.study.targets import Judged
 from doctord.analyse.study.verdict import Comparison
@@ -31,19 +32,20 @@ def _page(found: Study, width: int) -> Iterator[Text]:
     for number_, part in enumerate(found.parts):
         if number_:
             yield Text()
-        yield from (_of_runs(part, width) if part.name else _of_periods(part, width))
+        yield from (_of_runs(part, width) if part.name else _of_periods(part, found.question.change, width))
     if accepted := found.question.accepted:
         yield from heading("Accepted", width)
         yield from hanging("  ", ", ".join(accepted), width)
 
 
-def _of_periods(part: Part, width: int) -> Iterator[Text]:
+def _of_periods(part: Part, change: str, width: int) -> Iterator[Text]:
     found = part.last
     yield from hanging("", Text(words.verdict(found), style=STYLES[found.verdict]), width)
     if unsure := words.certainty(found):
         yield from hanging("", unsure, width)
     yield from _loads(found, width)
     yield from _noise(found, width)
+    yield from _changes(found, change, width)
     if found.time:
         per = f"a {found.unit}" if found.unit else "a second"
         yield from heading(f"Database time {per}", width)
@@ -56,7 +58,7 @@ def _of_periods(part: Part, width: int) -> Iterator[Text]:
         yield from heading("Targets", width)
     for judged in part.targets[0]:
         yield from _target(judged, width)
-    others = sorted((row for row in found.rows if row.outcome not in {"untold", "worse"}), key=_order)
+    others = sorted(filter(_says_something, found.rows), key=_order)
     if others:
         yield from heading("Other figures", width)
         yield from _rows(others, None, width)
@@ -123,6 +125,25 @@ def _noise(found: Comparison, width: int) -> Iterator[Text]:
         yield from hanging("", f"{told} {halves}, and differences below {least} cannot be told.", width)
 
 
+def _changes(found: Comparison, change: str, width: int) -> Iterator[Text]:
+    """What else is different: more than one change, and nobody can say which of them did it."""
+    if found.changes is None:
+        return
+    others = found.changes.beside(change)
+    if len(others) + bool(change) > 1:
+        names = [f"{one.name} ({one.before or 'none'} to {one.after or 'none'})" for one in others]
+        more = _more(names)
+        yield from hanging("Confounded by: ", f"{', '.join(names[:SHOWN])}{more}: which did it cannot be told", width)
+    elif found.changes.found:
+        one = found.changes.found[0]
+        yield from hanging(
+            "One change is recorded: ", f"{one.name}, {one.before or 'none'} to {one.after or 'none'}", width
+        )
+    if found.changes.not_recorded:
+        kinds = ", ".join(KINDS[kind] for kind in found.changes.not_recorded)
+        yield from hanging("Not recorded: ", f"{kinds}: whether these changed, nobody can tell", width)
+
+
 def _regression(row: Row, unit: str | None) -> str:
     told = f"{words.name(row, unit)}: {words.value(row, row.before)} to {words.value(row, row.after)}"
     before, after = row.seconds
@@ -136,6 +157,11 @@ def _target(one: Judged, width: int) -> Iterator[Text]:
     said = {True: "met", False: "missed", None: "not measured"}[one.is_met]
     values = f": {words.value(one.row, one.row.before)} to {words.value(one.row, one.row.after)}" if one.row else ""
     yield from hanging(f"  {said:14}", f"{one.target.text}{values}", width)
+
+
+def _says_something(row: Row) -> bool:
+    """Whether a figure is worth a line: what got worse has one already, and what was never there needs none."""
+    return row.outcome not in {"untold", "worse"} and bool(row.before or row.after or row.outcome in {"new", "gone"})
 
 
 def _order(row: Row) -> tuple[int, float]:

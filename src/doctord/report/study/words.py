@@ -55,6 +55,8 @@ def name(row: Row, unit: str | None = None) -> str:
     """What a row is about."""
     if row.key == DATABASE_TIME:
         return f"database time a {unit}" if unit else "database time a second"
+    if row.key.kind == "statement":
+        return row.key.of or row.key.name
     return f"{row.key.name}, {row.key.of}" if row.key.of else row.key.name
 
 
