@@ -11,6 +11,7 @@ from doctord.analyse.study.samples import FEWEST, Mean, Samples, mean_of
 
 LEVEL: Final = 0.95
 LARGEST: Final = 700.0  # a power of e that a float can hold
+_FAR: Final = 15.0  # standard errors: beyond there is nothing to add
 _POINTS: Final = 2001
 
 
@@ -114,7 +115,7 @@ def student_p(t: float, freedom: int) -> float:
     (0.05, 0.05)
     """
     begin = float(np.arctan(abs(t) / sqrt(freedom)))
-    angles = np.linspace(begin, pi / 2, _POINTS)
+    angles = np.linspace(begin, min(pi / 2, begin + _FAR / sqrt(freedom)), _POINTS)
     density = np.cos(angles) ** (freedom - 1) if freedom > 1 else np.ones(_POINTS)
     scale = exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(pi)
     return min(1.0, 2 * scale * float(np.trapezoid(density, angles)))

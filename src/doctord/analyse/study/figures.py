@@ -17,10 +17,13 @@ from doctord.dataset.figure import own_figures
 LOAD_TESTS: Final = ("pgbench", "sysbench", "fio")
 # Where the names of a statistic are nobody's but its keeper's.
 KEPT: Final = ("noted", "workload")
+SYSSTAT: Final = "v$sysstat."
+MOST_KEPT: Final = 50  # names: a report tells hundreds, and nobody chose them
 OF_HOST: Final = ("cpu", "host memory", "storage", "network")
 TIMES: Final = ("s", "ms", "us")
 MOST_STATEMENTS: Final = 50  # of each period, those that took most of its time
 DAY_S: Final = 86_400.0
+_COMMON_NAMES: Final = [name for one in COMMON.values() for names in one.names.values() for name in names]
 
 
 def figures(dataset: Dataset) -> Iterator[Measure]:
@@ -44,10 +47,13 @@ def load_tests(dataset: Dataset) -> Iterator[Measure]:
 
 
 def noted(dataset: Dataset) -> Iterator[Measure]:
-    """What people wrote down of a state, under names of their own."""
-    rows = dataset.frame("statistic").filter(pl.col("component").is_in(KEPT))
-    for name, entity, unit, part in _named(rows):
-        yield _measure(Key("figure", name, entity), unit, better_of(name, unit), part)
+    """What people wrote down of a state, under names of their own, or as a short list of Oracle's."""
+    statistics = dataset.frame("statistic")
+    listed = statistics.filter(pl.col("name").str.starts_with(SYSSTAT) & ~pl.col("name").is_in(_COMMON_NAMES))
+    few = listed if listed["name"].n_unique() <= MOST_KEPT else listed.clear()
+    for rows in (statistics.filter(pl.col("component").is_in(KEPT)), few):
+        for name, entity, unit, part in _named(rows):
+            yield _measure(Key("figure", name, entity), unit, better_of(name, unit), part)
 
 
 def common(dataset: Dataset) -> Iterator[Measure]:
