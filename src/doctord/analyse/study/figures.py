@@ -10,6 +10,7 @@ from doctord.analyse.capacity.series import stepped
 from doctord.analyse.study.grid import MOST_STEPS
 from doctord.analyse.study.measure import Better, Key, Measure, better_of
 from doctord.analyse.study.samples import FEWEST, Samples
+from doctord.analyse.study.spent import MEASURED
 from doctord.dataset.common_statistics import COMMON
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import own_figures
@@ -49,7 +50,8 @@ def load_tests(dataset: Dataset) -> Iterator[Measure]:
 def noted(dataset: Dataset) -> Iterator[Measure]:
     """What people wrote down of a state, under names of their own, or as a short list of Oracle's."""
     statistics = dataset.frame("statistic")
-    listed = statistics.filter(pl.col("name").str.starts_with(SYSSTAT) & ~pl.col("name").is_in(_COMMON_NAMES))
+    is_listed = (pl.col("component") == "oracle") & pl.col("name").str.starts_with(SYSSTAT)
+    listed = statistics.filter(is_listed & ~pl.col("name").is_in(_COMMON_NAMES))
     few = listed if listed["name"].n_unique() <= MOST_KEPT else listed.clear()
     for rows in (statistics.filter(pl.col("component").is_in(KEPT)), few):
         for name, entity, unit, part in _named(rows):
@@ -58,7 +60,7 @@ def noted(dataset: Dataset) -> Iterator[Measure]:
 
 def common(dataset: Dataset) -> Iterator[Measure]:
     """The statistics that all vendors have, under their common names: each says how much was done, or went wrong."""
-    statistics = dataset.frame("statistic").filter(pl.col("value").is_not_null())
+    statistics = dataset.frame("statistic").filter(pl.col("value").is_not_null() & MEASURED)
     for name, one in COMMON.items():
         own = {known for names in one.names.values() for known in names}
         rows = statistics.filter(pl.col("name").is_in(own))

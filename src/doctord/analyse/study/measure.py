@@ -11,9 +11,9 @@ Better: TypeAlias = Literal["low", "high"]
 
 # Units of time, which are better low; and words of figures that are so too, whatever their unit.
 _TIMES: Final = frozenset({"s", "ms", "us", "ns"})
+_LONG: Final = regex(r"\b(?:elapsed|latency|lat|response|duration|waits?|over limit)\b")
 _BAD: Final = regex(
-    r"\b(?:elapsed|latency|lat|response|duration|waits?|timeouts?|failed|failures?|errors?|retries|involuntary"
-    r"|over limit|deadlocks?|retransmits?|drops|overflows)\b"
+    r"\b(?:timeouts?|failed|failures?|errors?|retries|involuntary|deadlocks?|retransmits?|drops|overflows)\b"
 )
 _GOOD: Final = regex(r"\b(?:throughput|bandwidth|bw|iops|tps|qps|commits?|transactions|queries)\b")
 
@@ -52,7 +52,8 @@ def better_of(name: str, unit: str | None) -> Better | None:
     ('high', 'low', None)
     """
     words = " ".join(plain_words(name))
-    if unit in _TIMES or _BAD.search(words):
+    is_rate = (unit or "").endswith("per_s")
+    if unit in _TIMES or _BAD.search(words) or (not is_rate and _LONG.search(words)):
         return "low"
     return "high" if _GOOD.search(words) else None
 

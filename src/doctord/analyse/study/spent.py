@@ -24,6 +24,7 @@ LOADS: Final = (
 STATEMENT: Final = "statement"
 UNITS: Final = tuple(dict.fromkeys((*(unit for unit, _ in LOADS), STATEMENT)))
 SECOND: Final = 1.0  # what a list of waits without an interval stands for
+MEASURED: Final = pl.col("component").fill_null("") != "target"  # what somebody wants stands under the same names
 IDLE: Final = "Idle"
 
 
@@ -106,7 +107,7 @@ def _lengths(grid: Grid, waits: pl.DataFrame) -> Numbers:
 
 def _load_rows(dataset: Dataset) -> dict[str, pl.DataFrame]:
     """What was done a second: ts, interval_s and value, of all servers and databases together, by what a unit is."""
-    statistics, found = dataset.frame("statistic").drop_nulls("value"), dict[str, pl.DataFrame]()
+    statistics, found = dataset.frame("statistic").drop_nulls("value").filter(MEASURED), dict[str, pl.DataFrame]()
     for unit, names in LOADS:
         counted = statistics.filter(pl.col("name").is_in(names))
         if unit not in found and counted.height:
