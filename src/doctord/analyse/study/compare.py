@@ -105,7 +105,7 @@ def outcome_of(row: Row, p: float | None) -> Outcome:
     if told.ratio is None:
         return _from_or_to_nothing(row, told.before, told.after)
     if p is not None:
-        floor = row.noise.least if row.noise and row.noise.least and not row.noise.is_steady else 1.0
+        floor = row.noise.least if row.noise and row.noise.least else 1.0
         return _way(row, told.ratio) if p <= 1 - LEVEL and abs(log(told.ratio)) > log(floor) else "same"
     if told.why == ONE_EACH:
         return _way(row, told.ratio) if abs(told.ratio - 1) >= ONE_VALUE_APART else "same"
