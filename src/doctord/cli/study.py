@@ -4,10 +4,15 @@ from pathlib import Path
 from typing import Annotated
 
 from doctord.cli import Terminal, app, command, show
-from doctord.cli.arguments import HostNamed, Json, Lake, OfFiles, argument, name, takes
+from doctord.cli.arguments import HostNamed, Json, Lake, OfFiles, argument, length, name, number, takes
 from doctord.errors import UserError
+from doctord.units import parse_duration
 
 period = takes("FROM..TO")
+
+
+Targets = Annotated[list[str] | None, takes("TARGET")("What was to be reached: 'commit_ms < 2'.")]
+Accepted = Annotated[list[str] | None, name("A figure that may get worse.")]
 
 
 @command(app)
@@ -19,8 +24,8 @@ def study(
     lake: Lake = None,
     before: Annotated[str | None, period("The period before, of a lake.")] = None,
     after: Annotated[str | None, period("The period after, of a lake.")] = None,
-    target: Annotated[list[str] | None, takes("TARGET")("What was to be reached: 'commit_ms < 2'.")] = None,
-    accept: Annotated[list[str] | None, name("A figure that may get worse.")] = None,
+    target: Targets = None,
+    accept: Accepted = None,
     load: Annotated[
         str | None, name("Unit of load: commit, execution, statement; none: throughput is what is judged.")
     ] = None,
@@ -48,3 +53,30 @@ def study(
         recorded = Recorded(lake, host)
         return show(studying.of_lake(recorded, before, after, question, Terminal()), answer, json=json)
     return show(studying.of_paths(paths or [], files.options(), question, host, Terminal()), answer, json=json)
+
+
+@command(app, "study-run")
+def study_run(
+    *,
+    a: Annotated[str, takes("COMMAND")("The command before.", "--a")],
+    b: Annotated[str, takes("COMMAND")("The command after.", "--b")],
+    pairs: Annotated[int, number("How many times each is run.")] = 10,
+    limit: Annotated[str, length("How long one run may take.")] = "10m",
+    target: Targets = None,
+    accept: Accepted = None,
+    json: Json = False,
+) -> int:
+    """Run two commands in turn, and say whether the second is better: time by the clock, and CPU time.
+
+    They run in pairs whose order changes (AB, BA, AB, ...), without a shell, and their output is left.
+
+    Exit status: 0 better or no difference, 1 worse, a target missed or a regression not accepted, 2 a command failed,
+    or a wrong option.
+    """
+    from doctord.app.study.commands import of_commands
+    from doctord.app.study.question import target as target_of
+    from doctord.app.study.study import Question
+    from doctord.report.study import answer
+
+    question = Question(tuple(map(target_of, target or ())), tuple(accept or ()))
+    return show(of_commands((a, b), pairs, parse_duration(limit), question, Terminal()), answer, json=json)

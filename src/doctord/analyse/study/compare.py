@@ -72,7 +72,7 @@ def row_of(key: Key, before: Mapping[Key, Measure], after: Mapping[Key, Measure]
         raise KeyError(key)
     own, other = (measure.samples if measure else None for measure in (old, new))
     seconds = tuple(measure.seconds_per_second if measure else None for measure in (old, new))
-    noise = noise_of(own) if own else None
+    noise = noise_of(own) if own and not own.are_pairs else None
     row = Row(key, one.unit, one.better, difference(own, other), seconds=(seconds[0], seconds[1]), noise=noise)
     return replace(row, is_apart=bool(own and other and are_apart(own, other)))
 

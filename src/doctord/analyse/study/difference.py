@@ -61,6 +61,8 @@ def difference(before: Samples | None, after: Samples | None) -> Difference:
     if old is None or new is None or old.value <= 0 or new.value <= 0:
         return Difference(old, new, why=_why(old, new))
     ratio = new.value / old.value
+    if before and after and before.are_pairs and after.are_pairs:
+        return _paired(before, after, old, new)
     if old.error is None or new.error is None:
         return Difference(old, new, ratio, why=_why(old, new))
     error = sqrt(old.error**2 + new.error**2)
@@ -68,6 +70,15 @@ def difference(before: Samples | None, after: Samples | None) -> Difference:
         return Difference(old, new, ratio, ratio, ratio, 1.0 if ratio == 1 else 0.0)
     freedom = error**4 / (old.error**4 / old.freedom + new.error**4 / new.freedom)
     return of_log(old, new, log(ratio), error, freedom)
+
+
+def _paired(before: Samples, after: Samples, old: Mean, new: Mean) -> Difference:
+    """The mean ratio of runs beside each other: what drifts over all of them is in both of a pair."""
+    apart = np.log((after.amount / after.per) / (before.amount / before.per))
+    error = float(apart.std(ddof=1)) / sqrt(len(apart))
+    if not np.isfinite(error) or error == 0:
+        return Difference(old, new, new.value / old.value, why="a run took no time at all, or all took the same")
+    return of_log(old, new, float(apart.mean()), error, len(apart) - 1)
 
 
 def of_log(old: Mean, new: Mean, ratio_log: float, error: float, freedom: float) -> Difference:

@@ -31,12 +31,14 @@ class Samples:
         per: Of a mean wait the number of waits, of a cost the units of load, of a reading its length or 1.
         seconds: How long each row is; 0 where it is of a moment.
         are_runs: Whether each row is a run of its own, and resembles its neighbours no more than others.
+        are_pairs: Whether each row was run beside the row of that place in the other period.
     """
 
     amount: Numbers
     per: Numbers
     seconds: Numbers
     are_runs: bool = False
+    are_pairs: bool = False
 
     @classmethod
     def of(cls, amount: object, per: object, seconds: object = 0.0, *, are_runs: bool = False) -> "Samples":

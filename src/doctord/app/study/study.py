@@ -137,19 +137,39 @@ def interval_of(text: str) -> Interval:
 
 def of_told(told: Told, question: Question) -> Study:
     """A study of what files tell."""
-    parts = [_of_runs(table, question) for table in told.tables]
+    parts = [(table.name, _of_runs(table)) for table in told.tables]
+    wanted = question.targets
     if told.periods:
         before, after = told.periods
-        found = compare(before, after, question.unit)
-        wanted = [*question.targets, *targets_in(before.dataset), *targets_in(after.dataset)]
-        parts.insert(0, Part("", [found], [judged_targets(dict.fromkeys(wanted), found)]))
-    _check_targets(parts, question)
-    return Study(parts, question)
+        parts.insert(0, ("", [compare(before, after, question.unit)]))
+        wanted = [*wanted, *targets_in(before.dataset), *targets_in(after.dataset)]
+    return judged_parts(parts, question, list(dict.fromkeys(wanted)))
 
 
-def _of_runs(table: Table, question: Question) -> Part:
-    found = [of_runs(one.name, one.measures, other.name, other.measures) for one, other in pairs(table.runs)]
-    return Part(table.name, found, [_known(judged_targets(question.targets, one)) for one in found])
+def judged_parts(
+    parts: Sequence[tuple[str, Sequence[Comparison]]], question: Question, wanted: Sequence[Target] | None = None
+) -> Study:
+    """A study of comparisons by the name of their table (empty: two periods), with what became of the targets.
+
+    Args:
+        parts: The comparisons.
+        question: What is asked.
+        wanted: The targets of the two periods, where their tables have some too; null: those of the question.
+
+    Raises:
+        UserError: a target of the question is of no figure that is there.
+    """
+    made = list[Part]()
+    for name, found in parts:
+        targets = question.targets if name or wanted is None else wanted
+        judged = [judged_targets(targets, one) for one in found]
+        made.append(Part(name, found, [_known(each) if name else each for each in judged]))
+    _check_targets(made, question)
+    return Study(made, question)
+
+
+def _of_runs(table: Table) -> list[Comparison]:
+    return [of_runs(one.name, one.measures, other.name, other.measures) for one, other in pairs(table.runs)]
 
 
 def _known(targets: Sequence[Judged]) -> list[Judged]:
