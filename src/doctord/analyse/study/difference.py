@@ -1,6 +1,6 @@
 """The difference of two periods as a ratio with its interval, and what the period before says of chance."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, inf, isfinite, lgamma, log, pi, sqrt
 from typing import Final
 
@@ -61,7 +61,14 @@ def difference(before: Samples | None, after: Samples | None) -> Difference:
     if old is None or new is None or old.value <= 0 or new.value <= 0:
         return Difference(old, new, why=_why(old, new))
     ratio = new.value / old.value
-    if before and after and before.are_pairs and after.are_pairs:
+    if (
+        before
+        and after
+        and before.are_pairs
+        and after.are_pairs
+        and (before.amount > 0).all()
+        and (after.amount > 0).all()
+    ):
         return _paired(before, after, old, new)
     if old.error is None or new.error is None:
         return Difference(old, new, ratio, why=_why(old, new))
@@ -73,11 +80,13 @@ def difference(before: Samples | None, after: Samples | None) -> Difference:
 
 
 def _paired(before: Samples, after: Samples, old: Mean, new: Mean) -> Difference:
-    """The mean ratio of runs beside each other: what drifts over all of them is in both of a pair."""
-    apart = np.log((after.amount / after.per) / (before.amount / before.per))
+    """The ratio of the geometric means of runs beside each other: what drifts over all of them is in both of a pair."""
+    logs = [np.log(one.amount / one.per) for one in (before, after)]
+    apart = logs[1] - logs[0]
     error = float(apart.std(ddof=1)) / sqrt(len(apart))
     if not np.isfinite(error) or error == 0:
         return Difference(old, new, new.value / old.value, why="a run took no time at all, or all took the same")
+    old, new = (replace(mean, value=exp(float(log.mean()))) for mean, log in zip((old, new), logs, strict=True))
     return of_log(old, new, float(apart.mean()), error, len(apart) - 1)
 
 
