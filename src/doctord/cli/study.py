@@ -19,7 +19,7 @@ Accepted = Annotated[list[str] | None, name("A figure that may get worse.")]
 def study(
     *,
     paths: Annotated[
-        list[Path] | None, argument("What was measured before and after; or a folder or table that holds both.")
+        list[Path] | None, argument("Before and after; or a folder, table or study file (TOML) that holds both.")
     ] = None,
     lake: Lake = None,
     before: Annotated[str | None, period("The period before, of a lake.")] = None,
@@ -44,6 +44,7 @@ def study(
     from doctord.app.source import Recorded
     from doctord.app.study import study as studying
     from doctord.app.study.question import target as target_of
+    from doctord.app.study.study_file import is_study_file, of_file
     from doctord.report.study import answer
 
     question = studying.Question(tuple(map(target_of, target or ())), tuple(accept or ()), load)
@@ -52,6 +53,10 @@ def study(
             raise UserError("a study of a lake needs both --before and --after, and no files", studying.HINT)
         recorded = Recorded(lake, host)
         return show(studying.of_lake(recorded, before, after, question, Terminal()), answer, json=json)
+    if paths and len(paths) == 1 and is_study_file(paths[0]):
+        if target or accept or load or host:
+            raise UserError(f"{paths[0]} says itself what is asked", "write targets, accepted, load and host into it")
+        return show(of_file(paths[0], files.options(), Terminal()), answer, json=json)
     return show(studying.of_paths(paths or [], files.options(), question, host, Terminal()), answer, json=json)
 
 
