@@ -37,6 +37,7 @@ class FileRead:
         refusal: Why nothing of it could be used, and what to do; null where something was.
         trace: The call trace that it is; null where it is none.
         lacks: What it does not tell of its times (see `SourceFile`).
+        has_states: Whether it is a table with columns of two states, before and after.
     """
 
     name: str
@@ -48,6 +49,7 @@ class FileRead:
     refusal: tuple[str, str] | None = None
     trace: Trace | None = None
     lacks: Lacks = ""
+    has_states: bool = False
 
 
 def gather(pieces: Sequence[Piece], options: ReadOptions) -> Iterator[FileRead]:
@@ -95,4 +97,5 @@ def read_piece(piece: Piece, options: ReadOptions) -> FileRead:
         tuple(source.notes),
         trace=source.trace,
         lacks=source.lacks,
+        has_states=source.has_states,
     )

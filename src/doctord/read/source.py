@@ -49,6 +49,7 @@ class ReadOptions:
         day: The date of the first time of day without one.
         every_s: Seconds between reports that have no times at all.
         is_verbose: Whether each file that cannot be used is named; else many in one line.
+        state: Of tables with columns of two states the one that is read; null: `before`, and it is said.
     """
 
     zone: tzinfo | None = None
@@ -56,6 +57,7 @@ class ReadOptions:
     day: date | None = None
     every_s: float | None = None
     is_verbose: bool = False
+    state: Literal["before", "after"] | None = None
 
 
 @dataclass
@@ -74,6 +76,7 @@ class SourceFile:
         skipped_lines: How many these are in all.
         notes: What is to be known of the whole file.
         trace: The call trace that it is, once it was read.
+        has_states: Whether it is a table with columns of two states.
         lacks: What it does not tell of its times: the `date`, the `time of day`, both (`time`); empty: it tells them.
     """
 
@@ -89,6 +92,7 @@ class SourceFile:
     skipped_lines: int = 0
     notes: list[str] = field(default_factory=list)
     trace: Trace | None = None
+    has_states: bool = False
     lacks: Lacks = ""
     _counted: dict[str, int] = field(default_factory=dict)
 

@@ -38,22 +38,30 @@ class Table:
         about: What that is (see SUBJECTS).
         headings: Of all columns.
         names: Whom the rows are about, in small letters.
+        state: Which of two states is read: the `first`, or the `other`.
     """
 
     subject: int
     about: str
     headings: list[Heading]
     names: tuple[str, ...] = ()
+    state: str = "first"
 
     def column(self, *texts: str) -> int | None:
         """The column of one of these headings."""
         return next((at for at, one in enumerate(self.headings) if plain(one.text) in texts), None)
 
+    @property
+    def has_states(self) -> bool:
+        """Whether its columns are of two states."""
+        return any(one.state == "first" for one in self.headings)
+
     def of(self, state: str) -> list[tuple[int, Heading]]:
         """The columns of figures of a state: `own`, `limit` or `other`."""
         named = {self.subject, self.column(*DATES), self.column("class", "wait class"), self.column("unit")}
-        two = any(one.state == "first" for one in self.headings)
-        asked = {"own": {"own", "first"} if two else {"own", "other"}, "other": {"other"} if two else set()}
+        left = {"first": "other", "other": "first"}[self.state]
+        two, one_state = {"own": {"own", self.state}, "other": {left}}, {"own": {"own", "other"}, "other": set()}
+        asked: dict[str, set[str]] = two if self.has_states else one_state
         wanted = asked.get(state, {state})
         return [(at, one) for at, one in enumerate(self.headings) if one.state in wanted and at not in named]
 

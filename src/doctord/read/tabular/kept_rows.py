@@ -24,6 +24,9 @@ OF_SYSSTAT: Final = frozenset(
 )  # fmt: skip
 
 
+COUNTED: Final = ("requests", "timeouts", "queries")
+
+
 def column_of_wait(one: Heading) -> str | None:
     """What a column of wait events measures: a column of `wait`, `waits` or `waited_s` in sum; null if unknown."""
     if one.unit == "s":
@@ -182,7 +185,7 @@ def _workload(table: Table, line: Line) -> Iterator[tuple[str, dict[str, Any]]]:
     labels = [line.cells[table.subject], *(text for _, text, value in cells if value is None and text)]
     figures = [(one, value) for one, _, value in cells if value]
     counts = {"over_limit" if one.has("over", "timeouts") else "requests": round(value.number)
-              for one, value in figures if one.has("requests", "timeouts", "queries")}  # fmt: skip
+              for one, value in figures if one.has(*COUNTED)}  # fmt: skip
     took = [(one, value) for one, value in figures if value.unit == "s" or one.unit == "s"]
     run = ", ".join(labels)
     for one, value in took:
@@ -190,9 +193,11 @@ def _workload(table: Table, line: Line) -> Iterator[tuple[str, dict[str, Any]]]:
         step = None if is_whole else one.text.removeprefix("step_") if one.unit is None else "_".join(one.words)
         duration_s = value.number * (1.0 if value.unit else one.scale)
         yield "timing", {"run": run, "step": step, "duration_s": duration_s, **(counts if step is None else {})}
-    for one, value in figures if not took else ():
-        yield "statistic", {"component": "workload", "entity": run, "name": "_".join(one.words) or one.text,
-                            "value": _in(one, value), "unit": _unit(one, value), "kind": "gauge"}  # fmt: skip
+    told = [one for one, value in figures if value.unit == "s" or one.unit == "s" or one.has(*COUNTED)] if took else []
+    for one, value in figures:
+        if one not in told:
+            yield "statistic", {"component": "workload", "entity": run, "name": "_".join(one.words) or one.text,
+                                "value": _in(one, value), "unit": _unit(one, value), "kind": "gauge"}  # fmt: skip
 
 
 # What a table is about, and what makes rows of a line of it: the table of the dataset, and its columns.

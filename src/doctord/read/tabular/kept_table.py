@@ -14,8 +14,8 @@ heading (`before_avg_ms`, `used_mb`, `iops_per_day`) or in the cell (`12ms`, `30
 - A column `target`, `threshold`, `limit` or `goal` holds what the keeper wants at the most: rows of `statistic`,
   component `target`, under the name of the figure, whose entity is that of the wait event.
 
-Of a table with two states (`before` and `after`) the first is read: a note says so. Without dates all rows are of the
-file's last change. A cell without a figure was not measured, and is not zero.
+Of a table with two states (`before` and `after`) the first is read, and a note says so; `doctord study` reads both.
+Without dates all rows are of the file's last change. A cell without a figure was not measured, and is not zero.
 """
 
 from collections.abc import Iterator
@@ -70,9 +70,12 @@ def read(source: SourceFile) -> Iterator[Batch]:
     if found is None:
         return
     table = Table(*found, [heading(name) for name in names])
+    source.has_states = table.has_states and any(one.state == "other" for one in table.headings)
+    if source.options.state == "after" and source.has_states:
+        table = replace(table, state="other")
     lines = list(lines_of(source, table, separator_of(first)))
     table = replace(table, names=tuple(line.cells[table.subject].lower() for line in lines))
-    if other := [one.text for _, one in table.of("other")]:
+    if source.options.state is None and (other := [one.text for _, one in table.of("other")]):
         source.note(OTHER_STATE.format(", ".join(one.text for _, one in table.of("own")), ", ".join(other)))
     held: dict[str, list[dict[str, Any]]] = {}
     for line in lines:

@@ -1,0 +1,1 @@
+"""Before and after: what differs, by how much, and whether that is more than chance."""

@@ -1,0 +1,1 @@
+"""Before and after: files, folders, times of a lake, or two commands."""

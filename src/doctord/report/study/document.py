@@ -1,0 +1,97 @@
+"""A study as a JSON document: docs/reference/study.md."""
+
+from dataclasses import asdict
+from typing import Any
+
+from doctord.analyse.study.compare import Row
+from doctord.analyse.study.load import Loads
+from doctord.analyse.study.targets import Judged
+from doctord.analyse.study.verdict import Comparison
+from doctord.app.study.study import Part, Study
+from doctord.report.study import words
+
+
+def document(found: Study) -> dict[str, Any]:
+    """What `doctord study --json` gives."""
+    return {
+        "schema_version": 1,
+        "question": found.question.text or None,
+        "change": found.question.change or None,
+        "verdict": found.verdict.replace(" ", "_"),
+        "says": words.verdict(found.parts[0].last) if len(found.parts) == 1 else None,
+        "regressions": [_row(row) for row in found.regressions],
+        "accepted": list(found.question.accepted),
+        "parts": [_part(part) for part in found.parts],
+    }
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return {
+        "name": part.name or None,
+        "verdict": part.last.verdict.replace(" ", "_"),
+        "says": words.verdict(part.last),
+        "comparisons": [
+            _comparison(one) | {"targets": [_target(target) for target in targets]}
+            for one, targets in zip(part.comparisons, part.targets, strict=True)
+        ],
+    }
+
+
+def _comparison(one: Comparison) -> dict[str, Any]:
+    return {
+        "before": one.before,
+        "after": one.after,
+        "verdict": one.verdict.replace(" ", "_"),
+        "why": one.why or None,
+        "says": words.verdict(one),
+        "unit": one.unit,
+        "loads": _loads(one.loads) if one.loads else None,
+        "time": [_row(row) for row in one.time],
+        "figures": [_row(row) for row in one.rows],
+        "regressions": [_row(row) for row in one.regressions],
+        "changes": [asdict(change) for change in one.changes.found] if one.changes else None,
+        "not_recorded": list(one.changes.not_recorded) if one.changes else None,
+        "not_measured": [
+            {"kind": row.key.kind, "name": row.key.name, "of": row.key.of or None, "why": row.difference.why}
+            for row in one.not_measured
+        ],
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    told = row.difference
+    return {
+        "kind": row.key.kind,
+        "name": row.key.name,
+        "of": row.key.of or None,
+        "unit": row.unit or None,
+        "better": row.better,
+        "before": row.before,
+        "after": row.after,
+        "ratio": told.ratio,
+        "low": told.low,
+        "high": told.high,
+        "p": told.p,
+        "rows_before": told.before.rows if told.before else 0,
+        "rows_after": told.after.rows if told.after else 0,
+        "outcome": row.outcome,
+        "why": told.why or None,
+        "seconds_per_second_before": row.seconds[0],
+        "seconds_per_second_after": row.seconds[1],
+        "noise": row.noise.least if row.noise else None,
+        "is_steady": row.noise.is_steady if row.noise else None,
+    }
+
+
+def _loads(loads: Loads) -> dict[str, Any]:
+    return asdict(loads)
+
+
+def _target(one: Judged) -> dict[str, Any]:
+    return {
+        "target": one.target.text,
+        "before": one.row.before if one.row else None,
+        "after": one.row.after if one.row else None,
+        "unit": one.row.unit if one.row else None,
+        "is_met": one.is_met,
+    }

@@ -1,0 +1,89 @@
+"""The words of a study: values and differences, as benchstat writes them, and the verdict in one line."""
+
+from typing import Final
+
+from doctord.analyse.study.compare import Outcome, Row
+from doctord.analyse.study.time_rows import DATABASE_TIME
+from doctord.analyse.study.verdict import Comparison
+from doctord.units import in_latency, number, quantity
+
+SIGNS: Final[dict[Outcome, str]] = {"same": "~", "new": "new", "gone": "gone", "untold": "?"}
+TIMES: Final = 3.0  # a ratio above this is told as times, and not as per cent
+MOST_TIMES: Final = 100  # more is told by the values better
+NEARLY_ALL: Final = 99.0  # per cent: what is beyond shows a digit more
+UNIT_NAMES: Final = {"pct": "%", "s_per_s": "s/s", "requests_per_day": ""}
+LEADS: Final = {
+    "better": "Better",
+    "worse": "Worse",
+    "no difference": "No difference that can be told",
+    "not comparable": "Not comparable",
+}
+
+
+def value(row: Row, of: float | None) -> str:
+    """A value of a row with its unit; a dash where it was not measured."""
+    if of is None:
+        return "-"
+    if row.key.kind in {"time", "call"} and row.unit == "s":
+        return in_latency(of)
+    return quantity(of, row.unit) if row.unit not in UNIT_NAMES else f"{number(of)} {UNIT_NAMES[row.unit]}".rstrip()
+
+
+def delta(row: Row) -> str:
+    """The difference with its interval; `~`: none that can be told, `?`: nobody can say.
+
+    Of a value that became three times as large or more, how many times.
+    """
+    told = row.difference
+    if told.ratio is None or row.outcome == "untold":
+        return "to 0" if row.after == 0 and row.before else SIGNS.get(row.outcome, "")
+    sign = "~ " if row.outcome == "same" else ""
+    if told.ratio >= TIMES:
+        ends = "" if told.low is None or told.high is None else f" ({number(told.low)} to {number(told.high)})"
+        return f"{sign}x {number(told.ratio)}{ends}"
+    ends = "" if told.low is None or told.high is None else f" ({_pct(told.low)} to {_pct(told.high)})"
+    return f"{sign}{_pct(told.ratio)} %{ends}"
+
+
+def rows_counted(row: Row) -> str:
+    """How many rows a difference is of, before and after."""
+    counts = [str(one.rows) if one else "0" for one in (row.difference.before, row.difference.after)]
+    return counts[0] if counts[0] == counts[1] else "+".join(counts)
+
+
+def name(row: Row, unit: str | None = None) -> str:
+    """What a row is about."""
+    if row.key == DATABASE_TIME:
+        return f"database time a {unit}" if unit else "database time a second"
+    if row.key.kind == "statement":
+        return row.key.of or row.key.name
+    return f"{row.key.name}, {row.key.of}" if row.key.of else row.key.name
+
+
+def verdict(found: Comparison) -> str:
+    """The verdict in one line: what became of the first figure that it is about, or why there is none."""
+    lead = LEADS[found.verdict]
+    if found.verdict == "not comparable" or not found.main:
+        return f"{lead}: {found.why}"
+    row = next((row for row in found.main if row.outcome == found.verdict), found.main[0])
+    values = f"{value(row, row.before)} to {value(row, row.after)}"
+    return f"{lead}: {name(row, found.unit)} {values} ({delta(row)}{_factor(row)})"
+
+
+def certainty(found: Comparison) -> str:
+    """Why the figure that the verdict is about has no interval; empty where it has one."""
+    why = {row.difference.why for row in found.main if row.outcome == found.verdict and row.difference.low is None}
+    return f"{', '.join(sorted(why))}: no interval, and how much of it is chance cannot be told" if why else ""
+
+
+def _factor(row: Row) -> str:
+    """How many times less, as people tell how much faster something became."""
+    ratio = row.difference.ratio
+    return f", {1 / ratio:.2f} times less" if ratio and 1 / MOST_TIMES < ratio < 1 else ""
+
+
+def _pct(ratio: float) -> str:
+    """A ratio as a signed change in per cent: a digit after the point below ten."""
+    percent = 100 * (ratio - 1)
+    digits = 0 if abs(percent) >= 10 and percent > -NEARLY_ALL else 1
+    return f"{percent:+.{digits}f}"

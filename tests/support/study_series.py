@@ -1,0 +1,39 @@
+"""Series that resemble what servers do: each row holds a share of the one before, and a load rises and falls."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from doctord.analyse.study.samples import Numbers
+from doctord.dataset.dataset import Dataset
+
+START = datetime(2026, 11, 20, 10, tzinfo=UTC)
+
+
+def autocorrelated(rng: np.random.Generator, rows: int, share: float) -> Numbers:
+    """AR(1) of mean 0 and variance 1, in its steady state from the first row on."""
+    found = np.empty(rows)
+    found[0] = rng.normal()
+    steps = rng.normal(size=rows) * np.sqrt(1 - share**2)
+    for row in range(1, rows):
+        found[row] = share * found[row - 1] + steps[row]
+    return found
+
+
+def latencies(rng: np.random.Generator, rows: int, share: float = 0.5, mean: float = 1.0) -> Numbers:
+    """A figure above zero that wanders so."""
+    return np.asarray(mean * np.exp(0.3 * autocorrelated(rng, rows, share)), dtype=np.float64)
+
+
+def of_a_server(cost_s: Numbers, commits_per_s: Numbers, begin_s: float = 0.0, host: str = "db1") -> Dataset:
+    """What a recorder keeps each second of a server whose commits cost so much, all of it in one wait event."""
+    waits, statistics = list[dict[str, Any]](), list[dict[str, Any]]()
+    for row, (cost, commits) in enumerate(zip(cost_s, commits_per_s, strict=True), 1):
+        at = {"ts": START + timedelta(seconds=begin_s + row), "interval_s": 1.0, "host": host, "db": "postgresql:5432"}
+        told = {"event": "WALSync", "wait_class": "IO", "kind": "foreground"}
+        waits.append(at | told | {"waits_per_s": commits, "avg_wait_ms": cost * 1000})
+        waits[-1]["average_active_sessions"] = cost * commits
+        name = {"component": "postgresql", "name": "pg_stat_database.xact_commit", "entity": "shop", "kind": "rate"}
+        statistics.append(at | name | {"value": commits, "unit": "per_s"})
+    return Dataset.from_rows(wait=waits, statistic=statistics)
