@@ -85,4 +85,4 @@ def _crash(server: PrivateServer) -> None:
             session.execute("select 1")
             return
         time.sleep(0.1)
-    raise LabError("the private server did not come back after a crash")
+    raise LabError("the private server did not come back after a crash", "its log says why")
