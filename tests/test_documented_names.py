@@ -70,11 +70,13 @@ def test_names_in_queries_are_those_of_the_page() -> None:
     gauges = {f"{view.name}.{column}" for view in VIEWS for column in view.gauges}
     known = {name for name in documented("postgresql") if not name.endswith(".*")}
     named = {name for name in asked if name in known or not name.startswith(whole)}
-    elsewhere = ("log.", "logins.", "certificate.", "limits.", "client_process.", "clock.", "tcp.")
+    elsewhere = ("log.", "logins.", "certificate.", "limits.", "client_process.", "clock.", "tcp.", "restore_command.")
     assert named | gauges == {name for name in known if not name.startswith(elsewhere)}
 
 
-@pytest.mark.parametrize("family", ["logins", "certificate", "limits", "client_process", "clock", "tcp"])
+@pytest.mark.parametrize(
+    "family", ["logins", "certificate", "limits", "client_process", "clock", "tcp", "restore_command"]
+)
 def test_names_of_families_are_those_of_the_page(family: str) -> None:
     known = {name for name in documented("postgresql") if name.startswith(f"{family}.")}
     assert in_source("src/doctord/collect/postgres", rf'"({family}\.\w+)"') == known
