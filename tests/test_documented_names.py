@@ -19,6 +19,8 @@ from servers import running_postgres
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference" / "statistics.md"
+# Names that no query holds: what the collector of that family makes of other things than the server's views.
+FAMILIES = ("logins", "certificate", "limits", "client_process", "clock", "tcp", "listening", "restore_command")
 
 
 def documented(component: str) -> dict[str, tuple[str, str]]:
@@ -71,11 +73,11 @@ def test_names_in_queries_are_those_of_the_page() -> None:
     gauges = {f"{view.name}.{column}" for view in VIEWS for column in view.gauges}
     known = {name for name in documented("postgresql") if not name.endswith(".*")}
     named = {name for name in asked if name in known or not name.startswith(whole)}
-    elsewhere = ("log.", "logins.", "certificate.", "limits.", "client_process.", "clock.", "tcp.", "listening.")
+    elsewhere = ("log.", *(f"{family}." for family in FAMILIES))
     assert named | gauges == {name for name in known if not name.startswith(elsewhere)}
 
 
-@pytest.mark.parametrize("family", ["logins", "certificate", "limits", "client_process", "clock", "tcp", "listening"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_names_of_families_are_those_of_the_page(family: str) -> None:
     known = {name for name in documented("postgresql") if name.startswith(f"{family}.")}
     assert in_source("src/doctord/collect/postgres", rf'"({family}\.\w+)"') == known

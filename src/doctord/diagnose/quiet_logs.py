@@ -14,7 +14,7 @@ MESSAGES: Final = "log.messages"
 # What a log counts, and how one says it.
 COUNTED: Final = {
     "pg_stat_checkpointer.num_timed": "checkpoint by time/checkpoints by time",
-    "pg_stat_checkpointer.num_requested": "checkpoint by the size of its log/checkpoints by the size of its log",
+    "pg_stat_checkpointer.num_requested": "checkpoint before its time/checkpoints before their time",
     "log.connections_received": "connection/connections",
     "log.errors": "error/errors",
 }

@@ -75,14 +75,18 @@ def unfinished(count: float, phase: str = "no request read", place: str = "ep_po
     }  # fmt: skip
 
 
-def of(figures: dict[tuple[str, str], float], settings: dict[str, str], **more: float) -> Finding | None:
+def seen(figures: dict[tuple[str, str], float], settings: dict[str, str], **more: float) -> dict[str, Finding]:
     rates = {key: value for key, value in figures.items() if key[1].startswith("logins.slow")}
     gauges = {key: value for key, value in figures.items() if key not in rates}
     about = {"component": "postgresql", "db": DB, "kind": "rate"}
     rows = [about | {"entity": entity, "name": name, "value": value} for (entity, name), value in rates.items()]
     own: dict[tuple[str | None, str], float] = {(None, name): value for name, value in more.items()}
     dataset = host(postgres={**own, **gauges}, settings=settings, extra={"statistic": rows})
-    return next((one for one in diagnose(dataset).findings if one.cause == "connections_near_limit"), None)
+    return {one.cause: one for one in diagnose(dataset).findings}
+
+
+def of(figures: dict[tuple[str, str], float], settings: dict[str, str], **more: float) -> Finding | None:
+    return seen(figures, settings, **more).get("connections_near_limit")
 
 
 def test_refused_clients_and_logins_that_are_never_finished() -> None:
@@ -97,6 +101,13 @@ def test_refused_clients_and_logins_that_are_never_finished() -> None:
     assert "authentication_timeout = 60 s" in told
     assert any("firewall" in said(step) for step in finding.remedy)
     assert not any("pool them" in said(step) for step in finding.remedy)
+
+
+def test_that_their_logins_are_slow_is_a_part_of_it() -> None:
+    findings = seen(unfinished(112.0), PLACES, **{"log.connections_refused": 2.0})
+    assert findings["logins_slow"].explained_by == "connections_near_limit"
+    alone = seen(unfinished(8.0), PLACES)
+    assert (alone["logins_slow"].severity, alone["logins_slow"].explained_by) == ("note", None)
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,11 @@ def test_a_command_once_in_a_while_is_no_reason() -> None:
     assert "thrown away" not in said(thrown(GRANT | {"calls_per_s": 0.5}).title)
 
 
+def test_where_the_command_is_not_counted_what_it_changes_is_a_trace() -> None:
+    step = said(thrown(GRANT | {"calls_per_s": 0.5}).remedy[0])
+    assert step.startswith("See whether a command throws the plans away: bench.pg_catalog.pg_class changes 20 times")
+
+
 def test_where_planning_is_counted_the_command_is_named_too() -> None:
     counted = planned(900.0) | {("7", "pg_stat_statements.plans"): 9.5}
     statements = [PRICES | {"elapsed_s_per_s": 0.5}, GRANT]

@@ -15,6 +15,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.host import logins_under_way as under_way
 from doctord.diagnose.causes.host.logins_under_way import Reason
+from doctord.diagnose.common.logins_held import unfinished
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, phrase
@@ -159,7 +160,8 @@ def _by_kernel(case: Case, logins: LoginsUnderWay, reason: Reason, ours: Sequenc
         not_measured=under_way.unseen(case, logins),
         first_steps=(reason.first_step,),
         database=logins.db,
-        stands_alone=reason.is_known and logins.is_asleep,  # however busy the CPUs are
+        # However busy the CPUs are; but those who hold all places are told where none is left.
+        stands_alone=reason.is_known and logins.is_asleep and not unfinished(case, logins.db),
     )
 
 

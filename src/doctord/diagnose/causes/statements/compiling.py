@@ -149,7 +149,7 @@ def planning_slow(case: Case) -> Iterator[Claim]:
             *([*evidence(longer, most), *thrown_away.evidence(case, most, thrown)] if most else []),
         ],
         against=against,
-        first_steps=[*thrown_away.first_steps(thrown), *first_steps(longer)],
+        first_steps=[*(thrown_away.first_steps(case, most, thrown) if most else ()), *first_steps(longer)],
     )
 
 
@@ -185,7 +185,7 @@ def _outside_execution(case: Case) -> Iterator[Claim]:
                     *thrown_away.evidence(case, one, thrown),
                 ],
                 against=against,
-                first_steps=[*thrown_away.first_steps(thrown), *first_steps(longer)],
+                first_steps=[*thrown_away.first_steps(case, one, thrown), *first_steps(longer)],
                 not_measured=[PLAN_TIMES],
             )  # fmt: skip
             return

@@ -82,14 +82,22 @@ def evidence(case: Case, one: Statement, found: Sequence[Invalidation]) -> list[
     return [*_planned(case, one), *commands, *_catalogues(case, one.db)]
 
 
-def first_steps(found: Sequence[Invalidation]) -> list[Phrase]:
-    """To have the command run once."""
+def first_steps(case: Case, one: Statement, found: Sequence[Invalidation]) -> list[Phrase]:
+    """To have the command run once; where only what it changes is seen, to find it first.
+
+    A command that a driver has prepared is counted once: pg_stat_statements takes its later executions for another's.
+    """
+    if found:
+        it = found[0]
+        who = phrase(", by {}", it.role) if it.role else ""
+        return [phrase("Find what runs {} {:.0f} times a second{}: a job or a deployment that does again what is done. "
+                       "Have it look first (has_table_privilege, pg_stat_user_tables.last_analyze), or run once: the "
+                       "server changes the catalogue also where nothing is new, and all sessions plan anew what they "
+                       "had prepared.", it.command, it.per_s, who)]  # fmt: skip
     return [
-        phrase("Find what runs {} {:.0f} times a second{}: a job or a deployment that does again what is done. Have it "
-               "look first (has_table_privilege, pg_stat_user_tables.last_analyze), or run once: the server changes "
-               "the catalogue also where nothing is new, and all sessions plan anew what they had prepared.",
-               it.command, it.per_s, phrase(", by {}", it.role) if it.role else "")
-        for it in found[:1]
+        phrase("See whether a command throws the plans away: {} changes {:.0f} times a second. For a minute, "
+               "log_statement = ddl shows GRANT and ALTER, = all ANALYZE too.", figure.entity, figure.mean)
+        for figure in _changed(case, one.db)[:1]
     ]  # fmt: skip
 
 
@@ -119,14 +127,17 @@ def _planned(case: Case, one: Statement) -> list[Evidence]:
 
 def _catalogues(case: Case, db: str) -> list[Evidence]:
     """The catalogues of which rows are changed once a second and more."""
-    changed = [figure for figure in _of(case, CHANGED, db) if figure.mean >= OFTEN_PER_S]
     return [
         Evidence("statistic", f"name = '{CHANGED}' and entity = '{figure.entity}'",
                  phrase("{}: {:.1f rows} changed a second", figure.entity, figure.mean),
                  phrase("{:.1f rows}", OFTEN_PER_S), "a change throws away the plans that depend on what it is of",
                  "at_least")
-        for figure in changed[:MOST_NAMED]
+        for figure in _changed(case, db)[:MOST_NAMED]
     ]  # fmt: skip
+
+
+def _changed(case: Case, db: str) -> list[Statistic]:
+    return [figure for figure in _of(case, CHANGED, db) if figure.mean >= OFTEN_PER_S]
 
 
 def _of(case: Case, name: str, db: str) -> list[Statistic]:

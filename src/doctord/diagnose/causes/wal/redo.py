@@ -112,6 +112,7 @@ def _storm(case: Case, db: str, requested: float) -> Claim:
         phrase(_title(is_commanded=why.is_commanded), 1 / requested, db),
         impact=case.felt(share),
         confidence=0.6 if against else 0.9,
+        severity="note" if why.is_commanded and not case.worth_saying(share) else None,
         for_=[
             Evidence(
                 "statistic",
