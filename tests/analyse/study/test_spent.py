@@ -71,3 +71,11 @@ def test_lengths_of_waits_are_weighed_by_how_many_there_were() -> None:
 def test_no_sessions_and_no_waits_are_no_database_time() -> None:
     assert spent(Dataset()) is None
     assert Grid.over(Dataset().frame("wait")) is None
+
+
+def test_a_load_that_was_noted_once_is_of_all_the_period_whenever_its_file_was_written() -> None:
+    waited = {"ts": START, "interval_s": 1.0, "db": "oracle", "event": "log file sync", "average_active_sessions": 1.9}
+    noted = {"ts": START + timedelta(days=3), "component": "oracle", "name": "v$sysstat.user commits", "value": 72.0}
+    found = spent(Dataset.from_rows(wait=[waited], statistic=[noted]))
+    assert found is not None
+    assert found.samples(found.whole, "commit").value == pytest.approx(1.9 / 72)

@@ -44,14 +44,24 @@ class Grid:
         return summed
 
     def means(self, frame: pl.DataFrame, column: str) -> Numbers:
-        """The mean of a column in each step, weighted by `interval_s`; NaN where there is no row."""
+        """The mean of a column in each step, weighted by `interval_s`; NaN where there is no row.
+
+        A single reading stands for the whole period.
+        """
         told = frame.drop_nulls(column)
+        if is_single(told):
+            return np.full(self.count, float(told[column][0]))
         weight = told["interval_s"].fill_null(1.0).to_numpy()
         places = self.places(told)
         whole = np.bincount(places, weight, self.count)
         summed = np.bincount(places, weight * told[column].to_numpy(), self.count)
         means: Numbers = np.divide(summed, whole, out=np.full(self.count, np.nan), where=whole > 0)
         return means
+
+
+def is_single(frame: pl.DataFrame) -> bool:
+    """Whether a table is one reading without a length: somebody wrote down what was so all along."""
+    return frame.height == 1 and frame["interval_s"][0] is None
 
 
 def _spans(frame: pl.DataFrame) -> tuple[Numbers, Numbers]:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from doctord.analyse.study.grid import Grid
+from doctord.analyse.study.grid import Grid, is_single
 from doctord.analyse.study.measure import Key, Measure
 from doctord.analyse.study.samples import Numbers, Samples
 from doctord.analyse.time import DB_TIME, SAMPLED, active_sessions, foreground_waits
@@ -62,7 +62,8 @@ class Spent:
 def spent(dataset: Dataset) -> Spent | None:
     """The database time of a period; null where no sessions or waits tell of it."""
     loads = _load_rows(dataset)
-    best = [*loads.values()][:1]  # others may be counted less often, and would make the grid coarse
+    # Others may be counted less often, and would make the grid coarse.
+    best = [rows for rows in [*loads.values()][:1] if not is_single(rows)]
     sessions, looks = active_sessions(dataset), dataset.frame("wait").filter(pl.sql_expr(SAMPLED))
     if sessions.height or looks.height:
         grid = Grid.over(looks if looks.height else sessions, *best)
