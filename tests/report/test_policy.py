@@ -11,11 +11,13 @@ from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.diagnosis import html
 from doctord.report.map.html import page as map_page
+from doctord.report.study import html as study_html
 from doctord.report.trace import html as trace_html
 from report import examples
 from report.capacity.test_html import page_of
 from report.capacity_examples import agenda_of, healthy
 from report.map.test_html import DRAWN
+from report.study.study_examples import better
 from report.trace.test_terminal import EXAMPLES
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -23,6 +25,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "trace": lambda: trace_html.render(EXAMPLES["listener"], diagnose(Dataset(), trace=EXAMPLES["listener"])),
     "capacity": lambda: page_of(agenda_of(healthy())),
     "map": lambda: map_page([DRAWN]),
+    "study": lambda: study_html.render(better()),
 }
 
 

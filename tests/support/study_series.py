@@ -31,7 +31,7 @@ def of_a_server(cost_s: Numbers, commits_per_s: Numbers, begin_s: float = 0.0, h
     waits, statistics = list[dict[str, Any]](), list[dict[str, Any]]()
     for row, (cost, commits) in enumerate(zip(cost_s, commits_per_s, strict=True), 1):
         at = {"ts": START + timedelta(seconds=begin_s + row), "interval_s": 1.0, "host": host, "db": "postgresql:5432"}
-        told = {"event": "WALSync", "wait_class": "IO", "kind": "foreground"}
+        told = {"event": "WALSync", "wait_class": "Commit", "kind": "foreground"}
         waits.append(at | told | {"waits_per_s": commits, "avg_wait_ms": cost * 1000})
         waits[-1]["average_active_sessions"] = cost * commits
         name = {"component": "postgresql", "name": "pg_stat_database.xact_commit", "entity": "shop", "kind": "rate"}

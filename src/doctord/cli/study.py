@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 from doctord.cli import Terminal, app, command, show
-from doctord.cli.arguments import HostNamed, Json, Lake, OfFiles, argument, length, name, number, takes
+from doctord.cli.arguments import HostNamed, Html, Json, Lake, OfFiles, argument, length, name, number, takes
 from doctord.errors import UserError
+from doctord.report.files import check_writable, write
 from doctord.units import parse_duration
 
 period = takes("FROM..TO")
@@ -31,6 +32,7 @@ def study(
     ] = None,
     host: HostNamed = None,
     files: OfFiles,
+    html: Html = None,
     json: Json = False,
 ) -> int:
     """Say whether it was better after than before, by how much, and whether that is more than chance.
@@ -47,17 +49,21 @@ def study(
     from doctord.app.study.study_file import is_study_file, of_file
     from doctord.report.study import answer
 
+    check_writable(html)
     question = studying.Question(tuple(map(target_of, target or ())), tuple(accept or ()), load)
     if before or after:
         if not (before and after) or paths:
             raise UserError("a study of a lake needs both --before and --after, and no files", studying.HINT)
-        recorded = Recorded(lake, host)
-        return show(studying.of_lake(recorded, before, after, question, Terminal()), answer, json=json)
-    if paths and len(paths) == 1 and is_study_file(paths[0]):
+        found = studying.of_lake(Recorded(lake, host), before, after, question, Terminal())
+    elif paths and len(paths) == 1 and is_study_file(paths[0]):
         if target or accept or load or host:
             raise UserError(f"{paths[0]} says itself what is asked", "write targets, accepted, load and host into it")
-        return show(of_file(paths[0], files.options(), Terminal()), answer, json=json)
-    return show(studying.of_paths(paths or [], files.options(), question, host, Terminal()), answer, json=json)
+        found = of_file(paths[0], files.options(), Terminal())
+    else:
+        found = studying.of_paths(paths or [], files.options(), question, host, Terminal())
+    if html:
+        write(html, answer.page(found))
+    return show(found, answer, json=json)
 
 
 @command(app, "study-run")

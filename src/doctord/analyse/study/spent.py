@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from doctord.analyse.study.grid import Grid
+from doctord.analyse.study.grid import Grid, is_single
 from doctord.analyse.study.measure import Key, Measure
 from doctord.analyse.study.samples import Numbers, Samples
 from doctord.analyse.time import DB_TIME, SAMPLED, active_sessions, foreground_waits
@@ -33,13 +33,15 @@ class Spent:
     """Database time and load of a period, by step.
 
     Attributes:
-        seconds: How long each step was looked at; 0 where it was not.
+        grid: The steps.
+        seconds: How long each of them was looked at; 0 where it was not.
         whole: Seconds of database time in each.
         by_event: The same by wait event, `CPU` among them.
         loads: Units of load in each, by what a unit is; NaN where that was not counted.
         is_sampled: Whether sessions were sampled: an event that is not there took no time then, else nobody knows.
     """
 
+    grid: Grid
     seconds: Numbers
     whole: Numbers
     by_event: Mapping[str, Numbers]
@@ -60,9 +62,11 @@ class Spent:
 def spent(dataset: Dataset) -> Spent | None:
     """The database time of a period; null where no sessions or waits tell of it."""
     loads = _load_rows(dataset)
+    # Others may be counted less often, and would make the grid coarse.
+    best = [rows for rows in [*loads.values()][:1] if not is_single(rows)]
     sessions, looks = active_sessions(dataset), dataset.frame("wait").filter(pl.sql_expr(SAMPLED))
     if sessions.height or looks.height:
-        grid = Grid.over(looks if looks.height else sessions, *loads.values())
+        grid = Grid.over(looks if looks.height else sessions, *best)
         if grid is None:
             return None
         seen = _by_steps(grid, sessions, "interval_s", _looked_at(grid, sessions, looks), loads)
@@ -70,13 +74,13 @@ def spent(dataset: Dataset) -> Spent | None:
     waits = foreground_waits(dataset).with_columns(
         (pl.col("average_active_sessions") * pl.col("interval_s").fill_null(SECOND)).alias("waited_s")
     )
-    grid = Grid.over(waits, *loads.values())
+    grid = Grid.over(waits, *best)
     if grid is None or waits.is_empty():
         return None
     found = _by_steps(grid, waits, "waited_s", _lengths(grid, waits), loads)
     told = dataset.frame("statistic").filter((pl.col("name") == DB_TIME) & pl.col("interval_s").is_not_null())
     in_sum = grid.sums(told.with_columns(pl.col("value") * pl.col("interval_s")), "value")
-    return Spent(found.seconds, np.maximum(found.whole, in_sum), found.by_event, found.loads)
+    return replace(found, whole=np.maximum(found.whole, in_sum))
 
 
 def _by_steps(
@@ -87,7 +91,7 @@ def _by_steps(
         for (event,), part in rows.partition_by("event", as_dict=True, maintain_order=True).items()
     }
     done = {unit: grid.means(frame, "value") * np.where(seconds > 0, seconds, np.nan) for unit, frame in loads.items()}
-    return Spent(seconds, sum(events.values(), np.zeros(grid.count)), events, done)
+    return Spent(grid, seconds, sum(events.values(), np.zeros(grid.count)), events, done)
 
 
 def _looked_at(grid: Grid, sessions: pl.DataFrame, looks: pl.DataFrame) -> Numbers:

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -62,10 +62,11 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What came of it."""
+    """What came of it; `periods` are the two that were compared, null where there are only tables of runs."""
 
     parts: Sequence[Part]
     question: Question = field(default_factory=Question)
+    periods: tuple[Period, Period] | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -143,7 +144,7 @@ def of_told(told: Told, question: Question) -> Study:
         before, after = told.periods
         parts.insert(0, ("", [compare(before, after, question.unit)]))
         wanted = [*wanted, *targets_in(before.dataset), *targets_in(after.dataset)]
-    return judged_parts(parts, question, list(dict.fromkeys(wanted)))
+    return replace(judged_parts(parts, question, list(dict.fromkeys(wanted))), periods=told.periods)
 
 
 def judged_parts(

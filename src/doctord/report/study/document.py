@@ -84,7 +84,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _loads(loads: Loads) -> dict[str, Any]:
-    return asdict(loads)
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(loads).items()}
 
 
 def _target(one: Judged) -> dict[str, Any]:
