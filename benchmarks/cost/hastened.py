@@ -10,13 +10,16 @@ import functools
 import sys
 
 from doctord.app import record as recorder
+from doctord.app.unused_modules import keep_out
 from doctord.collect.core.rates import Cadence
-from doctord.collect.postgres.sessions import SessionCollector
-from doctord.collect.postgres.statistics.collector import StatisticsCollector
 
 
 def hasten(speed: float) -> None:
     """Have the collectors of servers, and the maintenance, happen so many times as often."""
+    keep_out()  # as the recorder does, before anything imports psycopg
+    from doctord.collect.postgres.sessions import SessionCollector  # noqa: PLC0415
+    from doctord.collect.postgres.statistics.collector import StatisticsCollector  # noqa: PLC0415
+
     due = Cadence.due
     SessionCollector.period_s /= speed
     StatisticsCollector.period_s /= speed

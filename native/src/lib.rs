@@ -10,6 +10,7 @@ pub mod calltrace;
 pub mod column;
 pub mod histograms;
 pub mod host;
+pub mod identity;
 pub mod lake;
 pub mod latency;
 pub mod oracle_report;

@@ -208,6 +208,9 @@ def syscall_name(number: int) -> str | None:
 def syscall_number(name: str) -> int | None:
     """Number of a system call on this machine; None when it has none of that name."""
 
+def act_as(user_id: int) -> None:
+    """Make a user the effective one of the calling thread alone; an OSError where the kernel refuses."""
+
 def command_name(line: str) -> str:
     """The name of a process from its command line, without arguments; for PostgreSQL's titles the role.
 

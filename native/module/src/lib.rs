@@ -19,6 +19,8 @@ mod _native {
     #[pymodule_export]
     use doctord_native::host::rarely::RareSampler;
     #[pymodule_export]
+    use doctord_native::identity::act_as;
+    #[pymodule_export]
     use doctord_native::lake::{
         SegmentWriter, add_checks, damaged_row_groups, give_back_memory, read_checks, read_segment, seal_segment,
     };

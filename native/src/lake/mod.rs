@@ -1,6 +1,7 @@
 //! The lake's native side: segments that survive a crash, their sealing into Parquet, and the checksums of that.
 
 pub mod checks;
+mod column_chunk;
 pub mod precision;
 pub mod seal;
 pub mod segment;
@@ -24,7 +25,7 @@ fn troubles(problems: Vec<segment::Problem>) -> Vec<Trouble> {
 }
 
 /// An error of the operating system keeps its number, as Python's own do.
-fn python_error(error: std::io::Error) -> PyErr {
+pub fn python_error(error: std::io::Error) -> PyErr {
     match error.raw_os_error() {
         Some(number) => {
             let text = error.to_string();

@@ -1,6 +1,7 @@
 //! How exactly a lake keeps figures: no more exactly than anybody measures, for noise does not compress.
 //!
-//! Intervals of half a second and more are kept to 1 ms, shorter ones to 0.1 ms, which bends a rate by at most 0.1 %. So rates
+//! Intervals of half a second and more are kept to 1 ms, shorter ones to 0.1 ms, which bends a rate by at most 0.1 %; of `session`,
+//! whose intervals are summed up and divide nothing, those of 50 ms and more to 1 ms. So rates
 //! (`_per_s`, and those of `statistic`) are kept to four digits, and so is since when a session does something, which is what the
 //! moment of the sample makes it, to 0.1 ms at the finest. Percentages are kept to three digits, to 0.001 at the finest, which is 10 us
 //! of a second; those that are the rest, mostly close to 100, all to 0.001. Everything else is kept as it came: readings are exact.
@@ -13,6 +14,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::ArrowError;
 
 const SHORT_S: f64 = 0.5;
+const SHORT_SAMPLE_S: f64 = 0.05;
 /// As of a trace: the interval is what was measured.
 const TINY_S: f64 = 0.01;
 const RESTS: [&str; 2] = ["idle_pct", "sleep_pct"];
@@ -21,9 +23,16 @@ const SINCE: [&str; 3] = ["in_state_s", "statement_s", "transaction_s"];
 /// The same rows, rounded.
 pub fn rounded(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let schema = rows.schema();
+    let short_s = match schema.metadata().get("table").map(String::as_str) {
+        Some("session") => SHORT_SAMPLE_S,
+        _ => SHORT_S,
+    };
     let columns = rows.columns().iter().zip(schema.fields());
     let columns = columns.map(|(values, field)| match values.as_primitive_opt::<Float64Type>() {
         Some(numbers) if field.name() == "value" => rates_rounded(numbers, rows.column_by_name("kind")),
+        Some(numbers) if field.name() == "interval_s" => {
+            Arc::new(numbers.unary::<_, Float64Type>(|seconds| interval(seconds, short_s)))
+        }
         Some(numbers) => round_column(field.name(), numbers),
         None => values.clone(),
     });
@@ -45,7 +54,6 @@ fn rates_rounded(values: &Float64Array, kinds: Option<&ArrayRef>) -> ArrayRef {
 
 fn round_column(name: &str, values: &Float64Array) -> ArrayRef {
     let round: fn(f64) -> f64 = match name {
-        "interval_s" => interval,
         "average_active_sessions" => since,
         _ if SINCE.contains(&name) => since,
         _ if RESTS.contains(&name) => |value| digits(value, 17, 3),
@@ -56,10 +64,10 @@ fn round_column(name: &str, values: &Float64Array) -> ArrayRef {
     Arc::new(values.unary::<_, Float64Type>(round))
 }
 
-fn interval(seconds: f64) -> f64 {
+fn interval(seconds: f64, short_s: f64) -> f64 {
     match seconds {
         ..TINY_S => seconds,
-        ..SHORT_S => (seconds * 1e4).round() / 1e4,
+        _ if seconds < short_s => (seconds * 1e4).round() / 1e4,
         _ => (seconds * 1e3).round() / 1e3,
     }
 }
@@ -146,6 +154,23 @@ mod tests {
             kept.as_primitive::<Float64Type>(),
             &Float64Array::from(vec![99.988, 0.123])
         );
+    }
+
+    #[test]
+    fn what_a_sample_of_sessions_stands_for_is_kept_to_a_millisecond() {
+        let layout = vec![("interval_s".to_string(), "f64".to_string())];
+        for (table, kept) in [("session", [0.1, 0.0123]), ("cpu", [0.1004, 0.0123])] {
+            let mut builder = TableBuilder::new(table, &layout).unwrap();
+            for seconds in [0.10042, 0.01234] {
+                builder.f64(0, Some(seconds));
+                builder.end_row();
+            }
+            let rows = rounded(&builder.finish().unwrap().unwrap()).unwrap();
+            assert_eq!(
+                rows.column(0).as_primitive::<Float64Type>(),
+                &Float64Array::from(kept.to_vec())
+            );
+        }
     }
 
     #[test]

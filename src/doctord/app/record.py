@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from doctord._native import Batch, give_back_memory
+from doctord.app.unused_modules import keep_out
 from doctord.collect.core import schedule
 from doctord.collect.host import Host
 from doctord.dataset.rows import now_us, rows
@@ -109,9 +110,7 @@ def _beginning(names: str) -> Batch:
 def main() -> None:
     """Read the options that `become` left, and record. Exit status 2 when that is refused."""
     recording = Recording(**json.loads(os.environ.pop(OPTIONS)))
-    # The driver imports asyncio, which we never use, and that would load a second OpenSSL: 4 MiB. libpq has its own;
-    # who talks TLS to a server takes this away again.
-    sys.modules["ssl"] = None  # type: ignore[assignment]
+    keep_out()
     level = logging.WARNING if recording.quiet else logging.INFO
     log_to_standard_error("%(asctime)s doctord: %(message)s", level)
     stop = threading.Event()

@@ -4,7 +4,6 @@ pg_stat_statements replaces the constants of queries, but keeps utility statemen
 (`ALTER ROLE ... PASSWORD '...'`), and comments always. What is left here is structure: keywords, names, parameters.
 """
 
-from hashlib import blake2b
 from typing import Literal
 
 from doctord._native import scrubbed
@@ -36,4 +35,6 @@ def text_id(plain: str) -> str:
     >>> text_id("SELECT ?")
     'c148796e1220075a'
     """
+    from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL, 4 MiB, which a recorder of PostgreSQL does without
+
     return blake2b(plain.encode(), digest_size=8).hexdigest()
