@@ -1,4 +1,4 @@
-"""Indexes that are not valid, sequences that end, prepared transactions that nobody finishes."""
+"""Indexes that are not valid, prepared transactions that nobody finishes."""
 
 from collections.abc import Callable
 
@@ -28,14 +28,6 @@ def test_one_whose_table_is_scanned_meanwhile_is_a_warning() -> None:
     finding = causes["indexes_invalid"]
     assert (finding.severity, finding.against) == ("warning", ())
     assert "2,000,000 rows a second" in said(finding.for_[0].why)
-
-
-@pytest.mark.parametrize(("used", "severity"), [(60.0, None), (80.0, "warning"), (99.0, "critical")])
-def test_a_sequence_near_its_end(used: float, severity: str | None) -> None:
-    diagnosis = diagnose(host(postgres={("bench.public.orders_id_seq", "pg_sequences.used_pct"): used}))
-    assert [(finding.cause, finding.severity) for finding in diagnosis.findings] == (
-        [("sequence_near_end", severity)] if severity else []
-    )
 
 
 def test_a_prepared_transaction_that_blocks_others_explains_their_waits() -> None:
@@ -69,3 +61,24 @@ def test_live_what_is_wrong_with_a_schema(postgres_server: Callable[..., Postgre
     told = {finding["cause"]: finding for finding in verdict["findings"]}
     assert "account_balance" in told["indexes_invalid"]["title"]
     assert "98 %" in told["sequence_near_end"]["title"]
+
+
+@pytest.mark.parametrize(
+    ("count", "oldest_s", "severity"),
+    [(5.0, 60.0, "critical"), (5.0, 1.0, "warning"), (4.0, 60.0, None), (0.0, None, None)],
+)
+def test_prepared_transactions_at_their_limit(count: float, oldest_s: float | None, severity: str | None) -> None:
+    figures = {(None, "pg_prepared_xacts.count"): count} | ({OLDEST: oldest_s} if oldest_s else {})
+    found = {
+        finding.cause: finding
+        for finding in diagnose(host(postgres=figures, settings={"max_prepared_transactions": "5"})).findings
+    }
+    finding = found.get("prepared_transactions_at_limit")
+    assert (finding and finding.severity) == severity
+    if finding:
+        assert bool(finding.against) is (oldest_s == 1.0)
+
+
+def test_without_the_limit_of_prepared_transactions_nothing_is_said() -> None:
+    figures = {(None, "pg_prepared_xacts.count"): 900.0}
+    assert diagnose(host(postgres=figures)).healthy

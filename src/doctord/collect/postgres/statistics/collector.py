@@ -10,6 +10,8 @@ from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.notify_queue import NotifyQueue
 from doctord.collect.postgres.server_log import ServerLog
+from doctord.collect.postgres.statistics.access.configuration_files import ConfigurationFiles
+from doctord.collect.postgres.statistics.access.login_limits import LoginLimits
 from doctord.collect.postgres.statistics.certificates import Certificates
 from doctord.collect.postgres.statistics.clock import Clock
 from doctord.collect.postgres.statistics.folders import Folders
@@ -70,6 +72,8 @@ class StatisticsCollector:
         self._parts: tuple[Part, ...] = (
             Settings(),
             RoleSettings(),
+            ConfigurationFiles(),
+            LoginLimits(),
             ClusterViews(),
             Horizon(),
             Held(),
