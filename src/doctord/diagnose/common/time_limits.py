@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from doctord.analyse.errors import Logged, met
-from doctord.analyse.sql.role_settings import in_force, of_server
+from doctord.analyse.sql.role_settings import RoleSetting, in_force, of_server, role_settings
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Words, phrase
@@ -62,9 +62,22 @@ def time_limit(case: Case, one: Logged) -> TimeLimit | None:
     of_all = of_server(case.dataset, name, one.db) if name else None
     if name is None or of_all is None:
         return None
-    own = in_force(case.dataset, one.db, *client_of(case, one)).get(name)
+    own = _own(case, one, name)
     seconds = setting_number(own.value if own else of_all, UNIT)
     return TimeLimit(name, seconds or None, own.scope.whose if own else None, own.scope.alter if own else None)
+
+
+def _own(case: Case, one: Logged, name: str) -> RoleSetting | None:
+    """What is set for the role and database that met it; where the log does not tell who, the shortest of any."""
+    client = client_of(case, one)
+    if client != Client(None, None):
+        return in_force(case.dataset, one.db, *client).get(name)
+    set_for_some = [
+        (seconds, each)
+        for each in role_settings(case.dataset)
+        if (each.db, each.scope.name) == (one.db, name) and (seconds := setting_number(each.value, UNIT))
+    ]
+    return min(set_for_some, key=lambda pair: pair[0])[1] if set_for_some else None
 
 
 def evidence(case: Case, one: Logged) -> list[Evidence]:

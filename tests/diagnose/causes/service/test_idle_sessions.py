@@ -13,13 +13,13 @@ from doctord.report.phrases import said
 IDLE = "FATAL 57P05 terminating connection due to idle-session timeout"
 
 
-def seen(message: str, server: str, of_role: str | None = None, **more: Any) -> Dataset:
-    """A log that tells a message twice a second, by role app; a time-out of the server, and one of that role, in ms."""
+def seen(message: str, server: str, of_role: str | None = None, who: str = "user app", **more: Any) -> Dataset:
+    """A log that tells a message twice a second, and by whom; a time-out of the server, and one of that role, in ms."""
     common = {"component": "postgresql", "db": DB, "interval_s": 1.0, "kind": "rate", "unit": "per_s"}
     name = "idle_session_timeout" if message == IDLE else "statement_timeout"
     rows = [
         {**common, "name": "log.errors", "entity": message, "value": 2.0},
-        {**common, "name": "log.errors_from", "entity": f"{message} | user app, database shop", "value": 2.0},
+        {**common, "name": "log.errors_from", "entity": f"{message} | {who}", "value": 2.0},
         {**common, "name": "log.messages", "entity": "ERROR", "value": 0.0 if message == IDLE else 2.0},
     ]
     own = {"component": "pg_db_role_setting", "db": DB, "name": f"app * {name}", "value": of_role}
@@ -47,6 +47,7 @@ def test_what_is_set_for_the_role_comes_before_the_server() -> None:
     assert "ALTER ROLE app SET" in said(finding.for_[1].why)
 
 
+@pytest.mark.parametrize("who", ["user app, database shop", "client 10.0.0.7"])
 @pytest.mark.parametrize(
     ("server", "of_role", "expected"),
     [
@@ -55,10 +56,10 @@ def test_what_is_set_for_the_role_comes_before_the_server() -> None:
         ("0", None, "statement_timeout, which the session itself has set"),
     ],
 )
-def test_cancelled_statements_name_the_limit(server: str, of_role: str | None, expected: str) -> None:
+def test_cancelled_statements_name_the_limit(server: str, of_role: str | None, expected: str, who: str) -> None:
     counted = {("shop", "pg_stat_database.xact_commit"): 2.0, ("shop", "pg_stat_database.xact_rollback"): 2.0}
     message = "ERROR 57014 canceling statement due to statement timeout"
-    finding = found(seen(message, server, of_role, postgres=counted))["statements_cancelled"]
+    finding = found(seen(message, server, of_role, who, postgres=counted))["statements_cancelled"]
     assert said(finding.title).endswith(f"are cancelled: {expected}")
 
 

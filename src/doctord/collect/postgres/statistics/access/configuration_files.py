@@ -18,7 +18,7 @@ FROM (VALUES ('pg_file_settings', 'pg_show_all_file_settings'), ('pg_hba_file_ru
 """
 # A setting that is only in force after a restart is told as one that "could not be applied".
 _SETTINGS: Final = """\
-SELECT /* doctord */ sourcefile AS file, sourceline AS line, f.name AS about, error
+SELECT /* doctord */ f.sourcefile AS file, f.sourceline AS line, f.name AS about, error
 FROM pg_file_settings AS f LEFT JOIN pg_settings AS s ON s.name = f.name
 WHERE error IS NOT NULL AND NOT coalesce(pending_restart, false)
 ORDER BY seqno LIMIT 20
