@@ -280,7 +280,7 @@ def _refused(case: Case) -> Iterator[Claim]:
             )  # fmt: skip
 
 
-def _of_own_limits(case: Case, db: str) -> float:
+def _of_own_limits(case: Case, db: str | None) -> float:
     """How many met the CONNECTION LIMIT of their role or database (`logins_refused`): the log counts them too."""
     messages = [one for one in failures(logged(case.dataset)) if one.db == db]
     return sum(one.count for one in messages if refusal_of(one) in (ROLE_FULL, DATABASE_FULL))
