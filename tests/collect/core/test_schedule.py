@@ -1,6 +1,6 @@
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -78,6 +78,29 @@ def test_a_collector_that_hangs_delays_nobody_and_is_left_behind(monkeypatch: py
     assert len(healthy.times) >= 5
     [event] = events(batches)
     assert (event["kind"], event["subject"]) == ("gap", "hung")
+
+
+class Slow(Metronome):
+    """Hands out a row, and then hangs."""
+
+    def __init__(self, hang: threading.Event) -> None:
+        super().__init__("slow", 1.0)
+        self._hang = hang
+
+    def pieces(self) -> Iterator[Batch]:
+        yield from self.sample()
+        self._hang.wait(60)
+
+
+def test_what_a_long_sample_has_so_far_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_PATIENCE_S", 0.1)
+    hang = threading.Event()
+    try:
+        batches = schedule.collect_for([Slow(hang)], 0.4)
+    finally:
+        hang.set()
+    assert Dataset.from_batches(batches).frame("statistic")["entity"].to_list() == ["slow"]
+    assert ["left behind" in event["text"] for event in events(batches)] == [True]
 
 
 def test_a_long_silence_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """What a collector is: something with a period that yields batches of rows for the dataset's tables."""
 
-from typing import Protocol
+from collections.abc import Iterator
+from typing import Protocol, runtime_checkable
 
 from doctord._native import Batch
 
@@ -22,4 +23,13 @@ class Collector(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
+        ...
+
+
+@runtime_checkable
+class Piecewise(Protocol):
+    """A collector whose sample may take long: it hands out what it has so far, before the sample is at its end."""
+
+    def pieces(self) -> Iterator[Batch]:
+        """What `sample` gives, batch by batch as it comes."""
         ...

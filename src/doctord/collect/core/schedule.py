@@ -10,11 +10,11 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from doctord._native import Batch
-from doctord.collect.core.collector import Collector
+from doctord.collect.core.collector import Collector, Piecewise
 from doctord.dataset.rows import now_us, rows
 
 log = logging.getLogger(__name__)
@@ -182,25 +182,27 @@ class _Asker(threading.Thread):
         period = self._collector.period_s
         tick, due = 0, 0.0
         while not self._stop_event.is_set():
-            self._delivery(self._sample(period))
+            for batches in self._sample(period):
+                self._delivery(batches)
             if due >= self._seconds:
                 return
             tick = next_tick(tick, period, time.monotonic() - self._begin)
             due = min(tick * period, self._seconds)
             self._stop_event.wait(max(0.0, self._begin + due - time.monotonic()))
 
-    def _sample(self, period: float) -> list[Batch]:
+    def _sample(self, period: float) -> Iterator[Sequence[Batch]]:
         self.asked = time.monotonic()
         silence = self._silence()
-        batches = []
         if silence > max(_GAP_PERIODS * period, _GAP_MIN_S):
-            batches.append(_gap(self.name, silence, f"was to be asked every {period:g} s"))
+            yield [_gap(self.name, silence, f"was to be asked every {period:g} s")]
         try:
-            batches += self._collector.sample()
+            if isinstance(self._collector, Piecewise):
+                yield from ([piece] for piece in self._collector.pieces())
+            else:
+                yield self._collector.sample()
             self._trouble = None
         except _OUTLIVED as error:
-            batches += self._report(error)
-        return batches
+            yield self._report(error)
 
     def _silence(self) -> float:
         # CLOCK_BOOTTIME goes on while the machine is suspended; the monotonic clock, which paces us, does not.

@@ -1,4 +1,4 @@
-"""Indexes that are not valid, sequences that end, prepared transactions that nobody finishes."""
+"""Indexes that are not valid, prepared transactions that nobody finishes."""
 
 from collections.abc import Callable
 
@@ -63,14 +63,6 @@ def test_one_that_somebody_builds_just_now_was_missing() -> None:
     assert causes_of({}, "name")[0] == "missing_index"
 
 
-@pytest.mark.parametrize(("used", "severity"), [(60.0, None), (80.0, "warning"), (99.0, "critical")])
-def test_a_sequence_near_its_end(used: float, severity: str | None) -> None:
-    diagnosis = diagnose(host(postgres={("bench.public.orders_id_seq", "pg_sequences.used_pct"): used}))
-    assert [(finding.cause, finding.severity) for finding in diagnosis.findings] == (
-        [("sequence_near_end", severity)] if severity else []
-    )
-
-
 def test_a_prepared_transaction_that_blocks_others_explains_their_waits() -> None:
     waiters = [WAITER | {"sid": 8000 + number, "pid": 8000 + number} for number in range(3)]
     causes = {finding.cause: finding for finding in diagnose(host(sessions=waiters, postgres={OLDEST: 30.0})).findings}
@@ -102,3 +94,24 @@ def test_live_what_is_wrong_with_a_schema(postgres_server: Callable[..., Postgre
     told = {finding["cause"]: finding for finding in verdict["findings"]}
     assert "account_balance" in told["indexes_invalid"]["title"]
     assert "98 %" in told["sequence_near_end"]["title"]
+
+
+@pytest.mark.parametrize(
+    ("count", "oldest_s", "severity"),
+    [(5.0, 60.0, "critical"), (5.0, 1.0, "warning"), (4.0, 60.0, None), (0.0, None, None)],
+)
+def test_prepared_transactions_at_their_limit(count: float, oldest_s: float | None, severity: str | None) -> None:
+    figures = {(None, "pg_prepared_xacts.count"): count} | ({OLDEST: oldest_s} if oldest_s else {})
+    found = {
+        finding.cause: finding
+        for finding in diagnose(host(postgres=figures, settings={"max_prepared_transactions": "5"})).findings
+    }
+    finding = found.get("prepared_transactions_at_limit")
+    assert (finding and finding.severity) == severity
+    if finding:
+        assert bool(finding.against) is (oldest_s == 1.0)
+
+
+def test_without_the_limit_of_prepared_transactions_nothing_is_said() -> None:
+    figures = {(None, "pg_prepared_xacts.count"): 900.0}
+    assert diagnose(host(postgres=figures)).healthy

@@ -1,6 +1,7 @@
 """The collector of everything that the server counts itself: each part reads one kind of thing at its own cadence."""
 
 import time
+from collections.abc import Iterator
 from typing import Protocol
 
 from doctord._native import Batch
@@ -11,6 +12,8 @@ from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.listening import Listening
 from doctord.collect.postgres.notify_queue import NotifyQueue
 from doctord.collect.postgres.server_log import ServerLog
+from doctord.collect.postgres.statistics.access.configuration_files import ConfigurationFiles
+from doctord.collect.postgres.statistics.access.login_limits import LoginLimits
 from doctord.collect.postgres.statistics.certificates import Certificates
 from doctord.collect.postgres.statistics.clock import Clock
 from doctord.collect.postgres.statistics.folders import Folders
@@ -72,6 +75,8 @@ class StatisticsCollector:
         self._parts: tuple[Part, ...] = (
             Settings(),
             RoleSettings(),
+            ConfigurationFiles(),
+            LoginLimits(),
             ClusterViews(),
             Horizon(),
             held,
@@ -96,22 +101,34 @@ class StatisticsCollector:
 
     def sample(self) -> list[Batch]:
         """What every part that is due has to say; what went wrong as `event`."""
-        batches: list[Batch] = []
+        return [*self.pieces()]
+
+    def pieces(self) -> Iterator[Batch]:
+        """The same part by part: on a host without a free CPU the first sample takes longer than many a check-up."""
         try:
             with self._cost:
-                batches += self._log.read()  # first: it tells why the server may be away
+                yield from self._log.read()  # first: it tells why the server may be away
                 if self._link.connection is None:
                     self._log.find_unasked(self._link)  # the connection may come late, or never
                 if self._link.open():
                     note_rights(self._link)
-                    batches.append(self._link.own_backend())
+                    yield self._link.own_backend()
                 self._log.find(self._link)
-                for part in self._parts:
-                    if part.cadence.due(time.monotonic()):
-                        batches += self._read(part)
+                yield from self._due_parts()
         except Away:
             pass  # the link has noted why
-        return batches + self._cost.batches() + self._link.notices.batches()
+        yield from self._cost.batches()
+        yield from self._link.notices.batches()
+
+    def _due_parts(self) -> Iterator[Batch]:
+        """Of each part that is due; and of the log, should they take longer than it may wait."""
+        read_at = time.monotonic()
+        for part in self._parts:
+            if part.cadence.due(time.monotonic()):
+                yield from self._read(part)
+            if time.monotonic() - read_at >= self.period_s:
+                read_at = time.monotonic()
+                yield from self._log.read()
 
     def close(self) -> None:
         """Close the connections."""

@@ -1,20 +1,21 @@
-"""What is wrong whatever the load: indexes that are not valid, sequences that end, transactions nobody finished."""
+"""What is wrong whatever the load: indexes that are not valid, transactions that nobody finished."""
 
 from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.connections_held import NEAR_LIMIT
 from doctord.diagnose.common.scans import FOR_WANT_OF_AN_INDEX, INVALID, Scan, evidence, left_invalid, scans
 from doctord.diagnose.common.slowed import severity
-from doctord.diagnose.finding import NONE_YET, Claim, Evidence, Severity, measured
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Severity, measured
 from doctord.diagnose.phrase import phrase
 
-SEQUENCE = "pg_sequences.used_pct"
-PREPARED_S = "pg_prepared_xacts.oldest_s"
+PREPARED, PREPARED_S = "pg_prepared_xacts.count", "pg_prepared_xacts.oldest_s"
+# Two phases of one transaction are moments apart.
+YOUNG_S = 5.0
 # Rows that scans of the whole table read a second, while the index that may have saved them lies idle.
 SCANNED_PER_S = 10_000.0
-# At the pace of a whole life: a year used three quarters, four months are left.
-NEAR_PCT, AT_END_PCT = 75.0, 95.0
 # A coordinator finishes within moments; what is older has lost it.
 LEFT_S = 300.0
 # `blocker_sid` of a lock that a prepared transaction holds.
@@ -102,38 +103,42 @@ def _table(name: str) -> str:
     return f"{index.partition('.')[0]}.{table}"
 
 
-@cause()
-def sequence_near_end(case: Case) -> Iterator[Claim]:
-    """A sequence comes near the largest number that it, or its column, can hold.
+@cause(explains=("transactions_fail", "rollbacks_many", "errors_logged"))
+def prepared_transactions_at_limit(case: Case) -> Iterator[Claim]:
+    """Prepared transactions take all, or almost all, of max_prepared_transactions.
 
-    Looks like: last_value of pg_sequences above three quarters of max_value, or of what an integer or smallint column
-        takes.
-    Hurts because: at the end every insert that asks for a number fails, all at once, and to change the column's type
-        rewrites the table.
-    Speaks for it: the share used.
-    Speaks against it: a sequence that hardly moves.
-    Remedy: Change column and sequence to bigint before: a new column, filled in portions and swapped in, or ALTER TABLE
-        in a maintenance window (it locks and rewrites). As a stopgap, negative numbers: ALTER SEQUENCE ... MINVALUE
-        -2147483648 RESTART WITH -2147483648.
-    Verify: The share used is small.
-    Source: PostgreSQL documentation, pg_sequences, CREATE SEQUENCE, "Numeric Types" (integer, bigint).
+    Looks like: as many rows in pg_prepared_xacts as are allowed; "maximum number of prepared transactions reached".
+    Hurts because: the next PREPARE TRANSACTION fails, and with it every transaction that spans this server and another.
+    Speaks for it: their number beside the limit; the age of the oldest: those that nobody finishes fill it.
+    Speaks against it: all of them young: then the work needs more of them at once.
+    Remedy: Finish those that are left (COMMIT PREPARED or ROLLBACK PREPARED, as the transaction manager has decided);
+        max_prepared_transactions as large as max_connections, so that each session can have one prepared (a restart).
+    Verify: pg_prepared_xacts stays well below the limit at the busiest hour.
+    Source: PostgreSQL documentation, max_prepared_transactions, PREPARE TRANSACTION.
     """
-    for db in case.dbs:
-        full = [one for one in case.figures(SEQUENCE) if one.db == db and one.last >= NEAR_PCT]
-        if not full:
+    for prepared in case.figures(PREPARED):
+        limit = float(case.setting("max_prepared_transactions", prepared.db) or 0)
+        oldest_s = next((one.last for one in case.figures(PREPARED_S) if one.db == prepared.db), None)
+        if limit <= 0 or prepared.largest < NEAR_LIMIT * limit:
             continue
-        worst = max(full, key=lambda one: one.last)
+        is_full = prepared.last >= limit
+        for_, against = weigh(
+            [
+                Sign("statistic", f"name = '{PREPARED}' and db = '{prepared.db}'", prepared.largest, NEAR_LIMIT * limit,
+                     "{:.0f} prepared transactions", phrase("of {:.0f} that are allowed", limit)),
+                Sign("statistic", f"name = '{PREPARED_S}' and db = '{prepared.db}'", oldest_s, YOUNG_S,
+                     "the oldest is {:.0f} s old", "nobody finishes it", "they are finished: more are needed at once"),
+            ]
+        )  # fmt: skip
         yield Claim(
-            phrase("Sequence {} has used {:.0f %} of its numbers", worst.entity, worst.last),
-            impact=NONE_YET,
-            confidence=0.95,
-            severity="critical" if worst.last >= AT_END_PCT else "warning",
-            for_=[
-                Evidence("statistic", f"name = '{SEQUENCE}' and entity = '{one.entity}'",
-                         phrase("{:.1f %} used", one.last), phrase("{:.0f %}", NEAR_PCT), one.entity or "", "at_least")
-                for one in sorted(full, key=lambda one: -one.last)[:MOST_NAMED]
-            ],
-            database=db,
+            phrase("{:.0f} of {:.0f} prepared transactions that {} allows are taken", prepared.largest, limit,
+                   prepared.db),
+            impact=NOT_MEASURED if is_full else NONE_YET,
+            confidence=0.85 if against else 0.95,
+            severity="critical" if is_full and not against else "warning",
+            for_=for_,
+            against=against,
+            database=prepared.db,
         )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from doctord.diagnose.common.connections_held import (
     held_by,
     mostly,
 )
+from doctord.diagnose.common.login_refusals import DATABASE_FULL, ROLE_FULL, refusal_of
 from doctord.diagnose.common.oracle import counted, time_model
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, SEVERITIES, Claim, Evidence
@@ -306,8 +307,8 @@ def _refused(case: Case) -> Iterator[Claim]:
     """Clients that found no connection left, as the server counts or logs them: each is service that was lost."""
     for name, table in REFUSED.items():
         for refusals in case.figures(name):
-            count = round(refusals.mean * (refusals.seconds or case.seconds))
-            if not count:
+            count = round(refusals.mean * (refusals.seconds or case.seconds) - _of_own_limits(case, refusals.db))
+            if count < 1:
                 continue
             within = refusals.seconds or case.seconds
             yield Claim(
@@ -321,6 +322,12 @@ def _refused(case: Case) -> Iterator[Claim]:
                 severity="note" if count == 1 else None,
                 database=refusals.db,
             )  # fmt: skip
+
+
+def _of_own_limits(case: Case, db: str | None) -> float:
+    """How many met the CONNECTION LIMIT of their role or database (`logins_refused`): the log counts them too."""
+    messages = [one for one in failures(logged(case.dataset)) if one.db == db]
+    return sum(one.count for one in messages if refusal_of(one) in (ROLE_FULL, DATABASE_FULL))
 
 
 def _refused_us(case: Case) -> Iterator[Claim]:

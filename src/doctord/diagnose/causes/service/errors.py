@@ -7,6 +7,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.service.met_by import met_by
 from doctord.diagnose.common.failures import ERROR, POSTGRESQL, WHICH_ERRORS, failed, is_log_read, transactions
+from doctord.diagnose.common.login_refusals import is_often, refusal_of
 from doctord.diagnose.common.removed_wal import is_about_removed
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
@@ -147,7 +148,7 @@ def errors_logged(case: Case) -> Iterator[Claim]:
     """
     messages = failures(logged(case.dataset))
     for db in sorted({one.db for one in messages}):
-        # WAL that a standby misses has a cause of its own (`standby_stands_still`).
+        # WAL that a standby misses has a cause of its own (`standby_stands_still`), and so have refused logins.
         judged = {each.entity for one in failed(case, db) if one.is_told for each in one.messages}
         told = [
             one
@@ -155,6 +156,7 @@ def errors_logged(case: Case) -> Iterator[Claim]:
             if one.db == db
             and one.entity not in judged
             and not is_about_removed(one)
+            and not (refusal_of(one) and is_often(one, case.seconds))
             and (one.count >= OFTEN or _is_servers_own(one))
         ]
         if not told:

@@ -4,13 +4,16 @@ How large a part of them has to fail, and of which class of errors: docs/decisio
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.service.met_by import met_by
+from doctord.diagnose.common import time_limits
 from doctord.diagnose.common.failures import OTHER, Failed, failed, is_over, of_kind, severity_of
+from doctord.diagnose.common.time_limits import TimeLimit, time_limit
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, measured
 from doctord.diagnose.phrase import Phrase, phrase
@@ -27,6 +30,8 @@ OPEN_S = 5.0
 SCANNED, SCANNED_ROWS = "pg_stat_user_tables.seq_tup_read", 1000.0
 AFTER_SAVEPOINTS = 2.0
 MOST_TOLD = 3
+# Once a second: some of the statements never get to their end.
+STEADY_PER_S = 1.0
 
 
 @cause(explains=SYMPTOMS)
@@ -107,8 +112,10 @@ def statements_cancelled(case: Case) -> Iterator[Claim]:
     Looks like: errors 57014 ("canceling statement due to statement timeout", "due to user request"), 55P03 ("due to
         lock timeout"), sessions ended with 25P03 (idle in transaction for too long).
     Hurts because: the time of the statement was spent for nothing, and its client has no answer.
-    Speaks for it: the part of the transactions that end so, by which limit.
-    Speaks against it: fewer than one in twenty.
+    Speaks for it: the part of the transactions that end so, by which limit: how long it is, and whether it is set for
+        the server, a role, a database, or by the session itself.
+    Speaks against it: fewer than one in twenty, and fewer than one a second by a limit that the session has not set
+        itself.
     Remedy: Which statements: log_min_error_statement = error writes them. Make them quicker, or wait less for
         locks (the other findings), before the limit is raised; a limit that is below what the work takes on a good day
         is wrong. "due to user request": the driver's timeout (setQueryTimeout, the pool's) cancels. "due to lock
@@ -118,7 +125,21 @@ def statements_cancelled(case: Case) -> Iterator[Claim]:
         "PostgreSQL Error Codes" (57014, 55P03, 25P03).
     """
     for one in of_kind(case, "timeout"):
-        yield from _by_share(one, phrase("{:share of transactions} of {} are cancelled", one.share, one.db))
+        limit = time_limit(case, one.messages[0])
+        title = phrase("{:share of transactions} of {} are cancelled{}", one.share, one.db,
+                       phrase(": {}", limit.words) if limit else "")  # fmt: skip
+        limits = [item for each in one.messages[:MOST_TOLD] for item in time_limits.evidence(case, each)]
+        for claim in _by_share(one, title, more=limits):
+            yield replace(claim, severity="warning") if _is_all_of_some(one, limit) else claim
+
+
+def _is_all_of_some(one: Failed, limit: TimeLimit | None) -> bool:
+    """Whether an administrator's limit ends statements all the time, be they a small part of what all clients do.
+
+    A session that has set its own means to give up.
+    """
+    is_set_for_it = limit is not None and limit.seconds is not None
+    return is_set_for_it and one.per_s >= STEADY_PER_S and one.severity == "note" and not is_over(one)
 
 
 @cause(explains=SYMPTOMS)
