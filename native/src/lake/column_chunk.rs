@@ -109,7 +109,10 @@ fn of_values<P: stored::DataType>(
     let chosen = order.iter().filter(|row| present(row));
     let chosen: Vec<P::T> = chosen.map(|row| value(*row as usize)).collect();
     let mut least = encoded::<P>(column, &chosen, &levels, dictionary)?;
-    for encoding in others.iter().filter(|_| least.bytes.len() > SETTLED_BYTES) {
+    if least.bytes.len() <= SETTLED_BYTES {
+        return Ok(least);
+    }
+    for encoding in others {
         let other = encoded::<P>(column, &chosen, &levels, encoding)?;
         if other.bytes.len() < least.bytes.len() {
             least = other;

@@ -1,8 +1,9 @@
 """Modules that psycopg imports and the recorder never uses: kept out of a process that runs for months.
 
 psycopg derives classes of its asynchronous half from `asyncio`, looks for libpq with `ctypes` where it is not compiled
-in, and asks `importlib.metadata` for its own version. With what these load in turn (ssl, email, zipfile, a second
-OpenSSL) they are 7 MiB of 42.
+in, asks `importlib.metadata` for its own version, and loads `ssl` where there is one: a second OpenSSL, for libpq has
+its own. With what these load in turn they are 7 MiB of 42. Who talks TLS to a server takes the place of `ssl` back
+(`served_certificate`).
 """
 
 import sys
@@ -26,6 +27,7 @@ class _Unused:
 def keep_out() -> None:
     """Put an empty module in the place of each, before psycopg is imported; not where its compiled half is missing."""
     if find_spec("psycopg_binary") or find_spec("psycopg_c"):
+        sys.modules["ssl"] = None  # type: ignore[assignment] # an ImportError, which psycopg expects
         for name in UNUSED:
             module = ModuleType(name)
             module.__getattr__ = lambda _: _Unused  # type: ignore[method-assign] # PEP 562

@@ -2,7 +2,10 @@
 
 import socket
 import struct
+import sys
 from contextlib import suppress
+from importlib import import_module
+from types import ModuleType
 from typing import Final
 
 # PostgreSQL documentation, "Message Formats", SSLRequest: its length and a number that no version of the protocol has.
@@ -29,8 +32,7 @@ def shaken_hands(plain: socket.socket) -> bytes | None:
 
     Nobody logs in. Who leaves earlier, or in another way, makes the server log "could not accept SSL connection".
     """
-    import ssl  # noqa: PLC0415 - 4 MiB, which a recorder does without until a server is willing
-
+    ssl = _tls()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
@@ -41,3 +43,10 @@ def shaken_hands(plain: socket.socket) -> bytes | None:
             return shown
     except OSError:  # ssl.SSLError is one
         return None
+
+
+def _tls() -> ModuleType:
+    """Python's TLS. A recorder keeps it from being imported, 4 MiB, until a server turns out to be willing."""
+    if sys.modules.get("ssl", sys) is None:
+        del sys.modules["ssl"]
+    return import_module("ssl")
