@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use arrow_array::{Int64Array, StringArray};
     use arrow_schema::Field;
-    use parquet::basic::{Compression, Repetition, Type as Physical};
+    use parquet::basic::{Compression, Repetition, Type as Physical, ZstdLevel};
     use parquet::schema::types::{SchemaDescriptor, Type};
 
     fn chosen(values: ArrayRef, physical: Physical) -> (Vec<Encoding>, usize) {
@@ -152,7 +152,7 @@ mod tests {
         let group = Type::group_type_builder("table").with_fields(vec![Arc::new(column.build().unwrap())]);
         let descriptor = SchemaDescriptor::new(Arc::new(group.build().unwrap()));
         let common = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(Default::default()))
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(6).unwrap()))
             .set_data_page_row_count_limit(1 << 17)
             .build();
         let encodings = Encodings::of(&schema, &common);
