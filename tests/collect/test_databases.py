@@ -84,6 +84,7 @@ def test_what_is_not_sampled_is_refused_with_what_can_be_done(address: str, hint
     assert [one.name for one in Host(databases=False, dsns=[address]).collectors()] == [
         "linux",
         "linux rarely",
+        "open files",
         "kernel log",
     ]
 

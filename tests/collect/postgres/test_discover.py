@@ -123,6 +123,36 @@ def test_a_server_in_a_container_is_named_with_the_reason(proc: Proc) -> None:
     assert "container" in str(reasons[5435])
 
 
+def test_a_server_whose_socket_was_removed_is_reached_by_tcp(proc: Proc, tmp_path: Path) -> None:
+    proc.process(100, 1, "postgres", "postgres", "-D", "/nowhere", "-p", "5434")
+    proc.sockets(UNIX + listening(str(tmp_path), 5434), "   0: 0100007F:153A 00000000:0000 0A\n")
+    assert [(one.port, one.socket_dir, one.pid, one.unreachable) for one in servers(proc.folder)] == [
+        (5434, None, 100, None)
+    ]
+    proc.sockets(UNIX + listening(str(tmp_path), 5434))
+    (found,) = servers(proc.folder)
+    assert "the file of its socket" in str(found.unreachable)
+
+
+def test_of_two_sockets_the_one_whose_file_is_there_is_taken(proc: Proc, tmp_path: Path) -> None:
+    (tmp_path / ".s.PGSQL.5434").touch()
+    (tmp_path / "other").mkdir()
+    proc.sockets(UNIX + listening(str(tmp_path), 5434) + listening(str(tmp_path / "other"), 5434))
+    (found,) = servers(proc.folder)
+    assert (found.socket_dir, found.unreachable) == (str(tmp_path), None)
+
+
+def test_a_server_whose_socket_is_removed_later_is_no_newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PGHOST", "PGPORT", "PGSERVICE"):
+        monkeypatch.delenv(name, raising=False)
+    found = [Server(5434, "/run/postgresql")]
+    monkeypatch.setattr(postgres, "servers", lambda: found)
+    search = postgres.Search()
+    assert len(search.collectors()) == 3
+    found[:] = [Server(5434), Server(5435)]
+    assert {one.name.partition(" ")[0] for one in search.collectors()} == {"postgresql:5435"}
+
+
 def test_no_server_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PGHOST", "PGPORT", "PGSERVICE"):
         monkeypatch.delenv(name, raising=False)

@@ -60,12 +60,18 @@ class Search:
     def collectors(self) -> list[Collector]:
         """Collectors of the servers that were not known yet; at first, one that says so when there are none."""
         first, self._asked = not self._asked, True
-        found = [server for server in servers() if (server.port, server.socket_dir) not in self._known]
+        found = [server for server in servers() if not self._knows(server)]
         reachable = _reachable(found, self._notices, is_first=first)
         self._known.update((server.port, server.socket_dir) for server in reachable)
         if reachable:
             return _asking([_target(server) for server in reachable], self._notices, are_found=True)
         return [Unreached("postgresql", self._notices)] if first else []
+
+    def _knows(self, server: Server) -> bool:
+        """Whether it was found before: also by the socket whose file is gone since."""
+        if server.socket_dir is None and server.port is not None:
+            return any(port == server.port for port, _ in self._known)
+        return (server.port, server.socket_dir) in self._known
 
 
 def _asking(targets: "Sequence[Target]", notices: Notices, *, are_found: bool) -> list[Collector]:

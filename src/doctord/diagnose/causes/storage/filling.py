@@ -12,10 +12,8 @@ from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 
 # A tenth of what was left has gone while we looked: a copy of some gigabytes, which ends, is less of a large disk. What
-# was seen for half a minute is carried on for five, what was seen for hours for a day at the most. Nobody comes sooner
-# than in five minutes: what lasts less long is told after a shorter look, too.
+# was seen for half a minute is carried on for five, what was seen for hours for a day at the most.
 TIMES_SEEN, LONGEST_S = 10.0, 86_400.0
-AT_LEAST_S, LONG_ENOUGH_S = 300.0, 8.0
 # As of a log that is kept (`wal_kept`): nobody who is not there already comes in time for a server's files.
 AT_ONCE_S = 3600.0
 MIB = 2**20
@@ -71,8 +69,7 @@ def _held(there: Collection[DevicePath]) -> list[Evidence]:
 
 def _soon_s(one: Filling) -> float:
     """For how long what was seen may be carried on, seconds."""
-    least_s = AT_LEAST_S if one.over_s >= LONG_ENOUGH_S else 0.0
-    return min(max(TIMES_SEEN * one.over_s, least_s), LONGEST_S)
+    return min(TIMES_SEEN * one.over_s, LONGEST_S)
 
 
 def _claim(case: Case, one: Filling, seconds: float, there: list[DevicePath]) -> Claim:
