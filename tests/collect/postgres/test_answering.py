@@ -1,5 +1,7 @@
-"""Who answers for a file: by a tree of /proc."""
+"""Who answers for a file: by a tree of /proc, and a real agent."""
 
+import ctypes
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,9 @@ from doctord.collect.core.notices import Notices
 from doctord.collect.postgres.answering import Answering
 from doctord.collect.postgres.connection.link import Link
 from postgres_samples import rows_of
+
+# include/uapi/linux/fanotify.h and fcntl.h
+CONTENT, ADD, OPEN_PERM, ON_CHILD, AT_FDCWD = 0x4, 0x1, 0x10000, 0x8000000, -100
 
 MOUNTS = """\
 27 1 254:1 / / rw - ext4 /dev/vda1 rw
@@ -85,3 +90,20 @@ def test_it_is_looked_for_once_a_minute(proc: Path) -> None:
     answering, link = Answering(proc), Here()
     assert answering.look(link, ["request_wait_answer"])
     assert not answering.look(link, ["request_wait_answer"])
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="permission events need root")
+def test_a_real_agent_is_found_with_what_it_is_asked_of(tmp_path: Path) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    group = libc.fanotify_init(CONTENT, os.O_RDONLY)
+    if group < 0:
+        pytest.skip(f"no fanotify here: {os.strerror(ctypes.get_errno())}")
+    try:
+        asked = ctypes.c_uint64(OPEN_PERM | ON_CHILD)
+        assert libc.fanotify_mark(group, ADD, asked, AT_FDCWD, os.fsencode(tmp_path)) == 0
+        who = told(Path("/proc"), "fanotify_handle_event")["answered_by.fanotify_handle_event"]
+    finally:
+        os.close(group)
+    assert f"process {os.getpid()} (" in who
+    assert "asked of files of /" in who
