@@ -12,7 +12,7 @@ from doctord.lab.server import PrivateServer, its_group
 _SCRIPT = """
 \\set first random(1, 900000)
 select sum(abalance) from pgbench_accounts where aid between :first and :first + 50000;
-\\sleep 20 ms
+\\sleep 50 ms
 """
 
 
@@ -25,7 +25,7 @@ def cpu_quota(server: PrivateServer, dose: Dose) -> Iterator[None]:
 
     Seen: most periods cut short, and a host that is idle for the most part.
     """
-    with _limited(server, dose, dose.of(0.6, 0.4, 0.2)):
+    with _limited(server, dose, dose.of(0.4, 0.25, 0.15)):
         yield
 
 

@@ -14,10 +14,13 @@ from doctord.lab.server import PrivateServer
 
 # A view of the file systems of the server's own: what is mounted there is gone with it.
 _MOUNT = 'mount -t tmpfs -o size={} shm /dev/shm && exec "$@"'
-_SMALL = ("unshare", "--mount", "sh", "-c", _MOUNT.format("16m"), "sh")
+_SMALL = ("unshare", "--mount", "sh", "-c", _MOUNT.format("8m"), "sh")
 _LARGE = ("unshare", "--mount", "sh", "-c", _MOUNT.format("1g"), "sh")
-# Its hash table is one for the leader and its workers: 40 MB and more, in shared memory.
-_JOIN = "select count(*) from pgbench_accounts a join pgbench_accounts b on b.aid = a.aid + 1"
+# Its hash table is one for the leader and its workers: some 15 MB, in shared memory.
+_JOIN = (
+    "select count(*) from pgbench_accounts a join pgbench_accounts b on b.aid = a.aid + 1"
+    " where a.aid <= 250000 and b.aid <= 250000"
+)
 _REPORTS = """
 import sys, threading, time
 from contextlib import suppress
@@ -31,7 +34,13 @@ def report():
 for _ in range(int(sys.argv[2])):
     threading.Thread(target=report).start()
 """
-_SETTINGS = {"work_mem": "64MB"}
+# A join of fewer rows than are worth a worker by default.
+_SETTINGS = {
+    "work_mem": "64MB",
+    "parallel_setup_cost": "0",
+    "min_parallel_table_scan_size": "0",
+    "enable_mergejoin": "off",
+}
 _FAILED = Figure("reports that failed", "reports", 5, log_lines("could not resize shared memory segment"))
 
 
@@ -39,7 +48,7 @@ _FAILED = Figure("reports that failed", "reports", 5, log_lines("could not resiz
     cause="shared_memory_full", effect=_FAILED, settings=_SETTINGS, entrance=_SMALL, root_for="a /dev/shm of its own"
 )
 def shared_memory_small(server: PrivateServer, dose: Dose) -> Iterator[None]:
-    """The server's /dev/shm has 16 MiB, as a container's is small, and reports join by a parallel hash that needs more.
+    """The server's /dev/shm has 8 MiB, as a container's is small, and reports join by a parallel hash that needs more.
 
     All disks have room, and whatever is run by one process goes on.
 
@@ -55,7 +64,7 @@ def shared_memory_enough(server: PrivateServer, _dose: Dose) -> Iterator[None]:
 
     There is nothing to be found.
     """
-    with _reports(server, clients=1, pause_s=4.0):
+    with _reports(server, clients=1, pause_s=8.0):
         yield
 
 

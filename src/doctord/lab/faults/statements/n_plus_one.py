@@ -13,7 +13,10 @@ from doctord.lab.server import PrivateServer
 
 _LIST = "select id, placed from purchases where id <= %s"
 _ONE = "select item, quantity from purchase_lines where id = %s"
-_ALL = "select id, placed, item, quantity from purchases join purchase_lines using (id) where id <= %s"
+_ALL = (
+    "select a.id, placed, item, quantity from purchases a join purchase_lines b on b.id = a.id"
+    " where a.id <= %s and b.id <= %s"
+)
 # A page a second for each of two users; each says how long it took.
 _PAGES = """
 import sys, threading, time
@@ -22,7 +25,7 @@ def user(rows, first, then):
     with psycopg.connect(sys.argv[1], application_name="shop", autocommit=True, prepare_threshold=None) as session:
         while True:
             began = time.monotonic()
-            found = session.execute(first, [rows]).fetchall()
+            found = session.execute(first, [rows] * first.count("%s")).fetchall()
             for row in found if then else ():
                 session.execute(then, [row[0]]).fetchall()
             print((time.monotonic() - began) * 1e3, flush=True)
