@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from doctord.dataset.dataset import arrow_tables
 from doctord.errors import UserError
-from doctord.read.formats import read_file
+from doctord.read.formats import read_file, read_source
+from doctord.read.source import ReadOptions, opened
 from doctord.read.tabular.kept_table import NAME
 from reading import figure, frame, picked, read_sample
 
@@ -118,3 +120,26 @@ def test_a_table_without_figures_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "file").write_text(text)
     with pytest.raises(UserError, match="no format"):
         read_file(tmp_path / "file")
+
+
+def test_the_state_that_is_asked_for_is_read_and_a_table_of_one_state_says_that_it_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "waits.csv"
+    path.write_text(
+        "event,before_waits_per_s,before_avg_ms,after_waits_per_s,after_avg_ms\nlog file sync,72,26,519,2\n"
+    )
+    with opened(path, ReadOptions(state="after")) as source:
+        (waits,) = arrow_tables(read_source(source).batches).values()
+        assert (waits["avg_wait_ms"].to_pylist(), source.has_states) == ([2.0], True)
+        assert not any("two states" in note for note in source.notes)
+    path.write_text("event,waits_per_s,avg_ms\nlog file sync,72,26\n")
+    with opened(path, ReadOptions(state="after")) as source:
+        read_source(source)
+        assert not source.has_states
+
+
+def test_what_a_run_took_and_what_it_held_are_both_read(tmp_path: Path) -> None:
+    path = tmp_path / "timings.csv"
+    path.write_text("page_size,elapsed_s,session_pga_mb\n64K,31,1102\n4M,25,1112\n")
+    reading = read_file(path)
+    assert picked(reading, "timing", "run", "duration_s") == [("64K", 31.0), ("4M", 25.0)]
+    assert picked(reading, "statistic", "entity", "name") == [("64K", "session_pga"), ("4M", "session_pga")]
