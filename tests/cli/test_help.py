@@ -66,3 +66,17 @@ def test_a_shell_completes_options_and_their_values(typed: str, offered: list[st
 def test_python_finds_it_too() -> None:
     result = subprocess.run([sys.executable, "-m", "doctord", "--version"], capture_output=True, text=True, check=True)
     assert result.stdout.startswith("doctord ")
+
+
+@pytest.mark.parametrize(
+    ("word", "left"), [("map-live", {"map-live"}), ("size", {"size"}), ("diagnos", None), ("--help", None), ("", None)]
+)
+def test_options_are_made_of_what_is_asked_for_alone(
+    word: str, left: set[str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.load()
+    for registered in ("registered_commands", "registered_groups"):
+        monkeypatch.setattr(cli.app, registered, [*getattr(cli.app, registered)])
+    every = set(get_group(cli.app).commands)
+    cli.only(word)
+    assert set(get_group(cli.app).commands) == (left or every)

@@ -25,6 +25,7 @@ OWN_BACKEND: Final = "backend "
 MOST_SCALED: Final = 1.25
 # A sampler that was kept from its work comes a second or two late, and goes on; a server that is away longer is away.
 LATE_S: Final = 3.0
+_COUNTED: Final = ("ts", "interval_s", "pid", "ppid", "usr_pct", "sys_pct", "cpu_pct", "run_wait_pct", "vcsw_per_s")
 CPU_PCT: Final = pl.coalesce(pl.col("usr_pct") + pl.col("sys_pct"), "cpu_pct")
 
 
@@ -56,7 +57,8 @@ def backends(dataset: Dataset, db: str | None, looks: pl.DataFrame) -> Backends 
             (`is_told`), or they are the samples themselves.
     """
     since, until = _span(looks)
-    rows = dataset.frame("process").filter((pl.col("command") == CLIENT_BACKEND) & pl.col("run_wait_pct").is_not_null())
+    is_its = (pl.col("command") == CLIENT_BACKEND) & pl.col("run_wait_pct").is_not_null()
+    rows = dataset.rows("process", is_its, *_COUNTED)
     if rows.is_empty() or since is None or until is None:
         return None
     rows = rows.filter((pl.col("ts") > since) & (pl.col("ts") <= until)).filter(_of_server(dataset, db, rows))
@@ -99,7 +101,7 @@ def _of_server(dataset: Dataset, db: str | None, rows: pl.DataFrame) -> pl.Expr:
     Where the source tells no parents, the sessions' own processes.
     """
     postmasters = _told_postmasters(dataset, db)
-    sampled = dataset.frame("session").filter(pl.col("db") == db)["pid"].drop_nulls().unique(maintain_order=True)
+    sampled = dataset.rows("session", pl.col("db") == db, "pid")["pid"].drop_nulls().unique(maintain_order=True)
     is_sampled = pl.col("pid").is_in(sampled.implode())
     if postmasters.is_empty():
         postmasters = rows.filter(is_sampled)["ppid"].drop_nulls().unique(maintain_order=True)
@@ -120,14 +122,14 @@ def own_backends(dataset: Dataset, db: str | None) -> list[int]:
         (pl.col("component") == OWN) & (pl.col("db") == db) & pl.col("name").str.starts_with(OWN_BACKEND)
     )
     told = settings["name"].str.strip_prefix(OWN_BACKEND).cast(pl.Int64, strict=False)
-    seen = dataset.frame("session").filter((pl.col("db") == db) & (pl.col("program") == OWN))["pid"]
+    seen = dataset.rows("session", (pl.col("db") == db) & (pl.col("program") == OWN), "pid")["pid"]
     return sorted({*told.drop_nulls(), *seen.drop_nulls()})
 
 
 def _edges(dataset: Dataset, since: datetime, until: datetime) -> float:
     """What the sums are multiplied with: rows of processes begin and end a little before the samples, or after."""
-    rows = dataset.frame("process").filter((pl.col("ts") > since) & (pl.col("ts") <= until))
-    first, last = _span(rows)
+    inside = (pl.col("ts") > since) & (pl.col("ts") <= until)
+    first, last = _span(dataset.rows("process", inside, "ts", "interval_s"))
     if first is None or last is None or first == last:
         return 1.0
     return min((until - since) / (last - first), MOST_SCALED)
@@ -148,10 +150,9 @@ def run_queue_share(dataset: Dataset, pids: pl.Series | None = None) -> float | 
 
     Microstates as in Solaris' prstat -m: LAT / (USR + SYS + LAT).
     """
-    process = dataset.frame("process")
-    if pids is not None:
-        process = process.filter(pl.col("pid").is_in(pids.implode()))
-    process = process.filter(pl.col("run_wait_pct").is_not_null())
+    of_them = pl.lit(value=True) if pids is None else pl.col("pid").is_in(pids.implode())
+    columns = ("usr_pct", "sys_pct", "run_wait_pct", "interval_s")
+    process = dataset.rows("process", of_them & pl.col("run_wait_pct").is_not_null(), *columns)
     wanted, waited = process.select(
         ((pl.col("usr_pct") + pl.col("sys_pct") + pl.col("run_wait_pct")) * pl.col("interval_s")).sum(),
         (pl.col("run_wait_pct") * pl.col("interval_s")).sum().alias("waited"),

@@ -132,6 +132,5 @@ def setting(dataset: Dataset, name: str, db: str | None = None) -> str | None:
 
 def _in_force(settings: pl.DataFrame) -> dict[tuple[str | None, str], str]:
     """The last value told of each setting of each server; a setting whose last value is null has none."""
-    rows = settings.select("db", "name", "value").drop_nulls("name").iter_rows()
-    last = {(db, name): value for db, name, value in rows}
-    return {about: str(value) for about, value in last.items() if value is not None}
+    last = settings.select("db", "name", "value").drop_nulls("name").unique(["db", "name"], keep="last")
+    return {(db, name): value for db, name, value in last.drop_nulls("value").iter_rows()}

@@ -117,7 +117,7 @@ def active_sessions(dataset: Dataset) -> pl.DataFrame:
     """
     working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
     columns = ("ts", "interval_s", "db", "sid", "pid", "wait_class", "event", "wait_kind", "statement_id", "in_state_s")
-    return dataset.frame("session").lazy().filter(working).select(columns).collect(engine="in-memory")
+    return dataset.rows("session", working, *columns)
 
 
 @lru_cache(maxsize=2)  # who asks what a share is of, asks for all of it
@@ -151,7 +151,7 @@ def _sampled_s(dataset: Dataset) -> float:
     told = dataset.frame("wait").filter(pl.sql_expr(SAMPLED))
     if told.is_empty():
         return seconds_observed(dataset)
-    since = dataset.frame("session").filter(pl.col("ts") > told["ts"].max())
+    since = dataset.rows("session", pl.col("ts") > told["ts"].max(), "ts", "interval_s")
     return covered_s(told) + covered_s(since)
 
 

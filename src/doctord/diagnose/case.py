@@ -54,6 +54,7 @@ class Case:
         self.servers = servers
         self.claims = list[tuple[str, Claim]]()
         self._means = dict[tuple[str, str], float | None]()
+        self._told_once = dict[str, pl.DataFrame]()
 
     @cached_property
     def time(self) -> TimeModel:
@@ -86,6 +87,11 @@ class Case:
     def active(self) -> pl.DataFrame:
         """Samples of active client sessions."""
         return active_sessions(self.dataset)
+
+    @cached_property
+    def session_pids(self) -> pl.Series:
+        """The processes of all sessions that were sampled; null among them where one is not known."""
+        return self.dataset.frame("session")["pid"].unique(maintain_order=True)
 
     @cached_property
     def processes(self) -> pl.DataFrame:
@@ -183,7 +189,7 @@ class Case:
     @cached_property
     def asked(self) -> list[str]:
         """Those of them that told something themselves; of others there is only what stands in their log."""
-        statistic = self.dataset.frame("statistic").filter(~pl.col("name").str.starts_with(OF_LOG))
+        statistic = self.dataset.rows("statistic", ~pl.col("name").str.starts_with(OF_LOG), "db")
         names = [
             frame["db"].drop_nulls().unique(maintain_order=True)
             for frame in (self.dataset.frame("session"), statistic, self.dataset.frame("wait"))
@@ -254,10 +260,19 @@ class Case:
         """
         if (table, column) not in self._means:
             rows = self.host_cpu if table == "cpu" else self.dataset.frame(table)
-            measured = rows.filter(pl.col(column).is_not_null())
-            once = figures.told_once(measured) if table in OF_A_HOST else measured
-            self._means[table, column] = figures.mean(once, column)
+            if table in OF_A_HOST and rows[column].null_count():
+                rows = figures.told_once(rows.filter(pl.col(column).is_not_null()))
+            elif table in OF_A_HOST:
+                rows = self._once(table)
+            self._means[table, column] = figures.mean(rows, column)
         return self._means[table, column]
+
+    def _once(self, table: str) -> pl.DataFrame:
+        """The rows of a host as a whole, each second of it once, where no figure of them is missing."""
+        if table not in self._told_once:
+            rows = self.host_cpu if table == "cpu" else self.dataset.frame(table)
+            self._told_once[table] = figures.told_once(rows)
+        return self._told_once[table]
 
     def database_time_s(self) -> float:
         """Database time in seconds over the interval: that of the time model, which the shares in it are of."""

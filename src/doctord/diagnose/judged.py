@@ -53,7 +53,7 @@ def _tells_cpus(case: Case) -> bool:
 def _moments(case: Case) -> int:
     """How often sessions were looked at; of a moment without one at work their numbers stand alone."""
     sessions = case.dataset.frame("session")
-    numbers = case.dataset.frame("statistic").filter(pl.col("name").str.contains(NUMBERS_OF_SESSIONS))
+    numbers = case.dataset.rows("statistic", pl.col("name").str.contains(NUMBERS_OF_SESSIONS), "ts")
     return pl.concat([sessions["ts"], numbers["ts"]]).n_unique() if sessions.height else 0
 
 

@@ -18,8 +18,9 @@ HINT: Final = "a quieter moment, or a higher priority for doctord (nice); CPU an
 def late_samples(case: Case) -> tuple[NotMeasured, ...]:
     """That sessions were sampled seldom: of what they waited for, less is known. Nothing where samples came in time."""
     dbs = case.dataset.frame("wait").filter(pl.sql_expr(SAMPLED) & pl.col("db").str.starts_with("postgresql:"))["db"]
-    session = case.dataset.frame("session").select("db", "ts", "interval_s")
-    means = ((db, _apart_s(session.filter(pl.col("db") == db))) for db in sorted({*dbs}))
+    means = (
+        (db, _apart_s(case.dataset.rows("session", pl.col("db") == db, "ts", "interval_s"))) for db in sorted({*dbs})
+    )
     return tuple(
         NotMeasured(
             phrase("{}: what sessions did between samples", db),

@@ -33,17 +33,24 @@ def rows_between(
     Returns:
         The rows, with the columns of today; null where these are not all there, or a file cannot be read.
     """
-    schema = pl.Schema(arrow_schema(TABLES[table]))
     try:
-        read = [*_unsealed(unsealed), *([pl.read_parquet(list(files))] if files else [])]
+        rows = _read(table, files, unsealed)
     except (pl.exceptions.PolarsError, pa.ArrowException, OSError):
         return None
-    parts = [part.with_columns(datetimes().dt.replace_time_zone("UTC")) for part in read]
-    if any(part.schema != schema for part in parts):
+    if rows is None:
         return None
-    rows = _LASTING.get(table, _inside)(pl.concat(parts), since, until)
-    # in one piece: how sums are rounded is then no matter of how many files there are
-    return rows.with_columns(_in_words_of_today(table)).rechunk()
+    rows = _LASTING.get(table, _inside)(rows, since, until).with_columns(_in_words_of_today(table))
+    # In one piece: how sums are rounded is then no matter of how many files there are. A column at a time: memory holds
+    # one of them twice, not all.
+    return pl.DataFrame([rows.drop_in_place(name).rechunk() for name in rows.columns])
+
+
+def _read(table: str, files: Sequence[Path], unsealed: Sequence[pa.RecordBatch]) -> pl.DataFrame | None:
+    """All rows, the unsealed ones first; null where a part of them has not the columns of today."""
+    schema = pl.Schema(arrow_schema(TABLES[table]))
+    read = [*_unsealed(unsealed), *([pl.read_parquet(list(files))] if files else [])]
+    parts = [part.with_columns(datetimes().dt.replace_time_zone("UTC")) for part in read]
+    return pl.concat(parts) if all(part.schema == schema for part in parts) else None
 
 
 def _inside(rows: pl.DataFrame, since: datetime, until: datetime) -> pl.DataFrame:

@@ -83,7 +83,7 @@ def callers(dataset: Dataset) -> list[Caller]:
 
 def _means(dataset: Dataset, counted: str, **figures: pl.Expr) -> pl.DataFrame:
     """Means of figures by process, over the rows in which one was counted."""
-    rows = dataset.frame("process").filter(pl.col(counted).is_not_null())
+    rows = dataset.frame("process").lazy().filter(pl.col(counted).is_not_null())
     return (
         rows.group_by("pid", "started", maintain_order=True)
         .agg(
@@ -92,6 +92,7 @@ def _means(dataset: Dataset, counted: str, **figures: pl.Expr) -> pl.DataFrame:
         )
         .drop("started")
         .filter(pl.col("command").is_not_null())
+        .collect(engine="in-memory")
     )
 
 

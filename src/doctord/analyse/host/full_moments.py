@@ -71,7 +71,8 @@ def wanted_in(dataset: Dataset, pids: pl.Series, ends: pl.Series) -> float:
 
 
 def _of(dataset: Dataset, pids: pl.Series) -> pl.DataFrame:
-    return dataset.frame("process").filter(pl.col("pid").is_in(pids.implode()))
+    columns = ("ts", "interval_s", "usr_pct", "sys_pct", "cpu_pct", "run_wait_pct")
+    return dataset.rows("process", pl.col("pid").is_in(pids.implode()), *columns)
 
 
 def _at(rows: pl.DataFrame, ends: pl.Series) -> pl.DataFrame:

@@ -112,7 +112,7 @@ def _steps(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 def _of_process(dataset: Dataset, pid: int, until: datetime) -> tuple[float | None, float | None]:
     """How long the process had run, and how many times as many threads it had at the end as at the beginning."""
-    rows = dataset.frame("process").filter(pl.col("pid") == pid).sort("ts", maintain_order=True)
+    rows = dataset.rows("process", pl.col("pid") == pid, "ts", "started", "threads").sort("ts", maintain_order=True)
     started, threads = rows["started"].drop_nulls(), rows["threads"].drop_nulls()
     age_s = (until - started[-1]).total_seconds() if len(started) else None
     return age_s, threads[-1] / threads[0] if len(threads) and threads[0] else None

@@ -81,7 +81,7 @@ def _by_pid(dataset: Dataset, name: str) -> dict[int, float]:
 def _policies(dataset: Dataset) -> dict[int, tuple[str | None, str | None]]:
     rows = dataset.frame("setting").filter((pl.col("component") == "process") & pl.col("value").is_not_null())
     told: dict[int, dict[str, str]] = {}
-    for name, value in rows.select("name", "value").iter_rows():
+    for name, value in rows.select("name", "value").unique("name", keep="last", maintain_order=True).iter_rows():
         process, _, what = name.rpartition(".")
         pid = process.partition(" ")[0]
         if pid.isdigit() and what.startswith("numa_policy"):

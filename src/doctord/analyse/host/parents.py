@@ -56,9 +56,9 @@ def _times(dataset: Dataset, pids: pl.Series) -> pl.DataFrame:
     seconds = pl.col("interval_s")
     system, user = pl.col("sys_pct") * seconds / 100, pl.col("usr_pct") * seconds / 100
     known = pl.col("sys_pct").count() > 0
+    is_theirs = pl.col("pid").is_in(pids.implode()) & seconds.is_not_null()
     return (
-        dataset.frame("process")
-        .filter(pl.col("pid").is_in(pids.implode()) & seconds.is_not_null())
+        dataset.rows("process", is_theirs, "pid", "interval_s", "usr_pct", "sys_pct")
         .group_by("pid", maintain_order=True)
         .agg(
             seconds=seconds.sum(),

@@ -33,9 +33,12 @@ def processes(dataset: Dataset) -> pl.DataFrame:
     Columns: pid, started, command, user, unit, database (is it part of a database server), seconds, cpu_s, run_wait_s,
     io_wait_s, memory_wait_s, read_bytes, write_bytes, icsw, vcsw, major_faults, rss_bytes.
     """
+    return dataset.derived("process", _summed)
+
+
+def _summed(rows: pl.DataFrame) -> pl.DataFrame:
     return (
-        dataset.frame("process")
-        .lazy()
+        rows.lazy()
         .filter(_SECONDS.is_not_null())
         .select("pid", "started", "command", "user", "unit", "rss_bytes", _SECONDS.alias("seconds"), **_SUMS)
         .group_by("pid", "started", maintain_order=True)

@@ -4,7 +4,7 @@ Memory of their own alone (RssAnon): shared buffers are counted for whoever touc
 The trend is that of `growth.py` (H. Theil, 1950; P. K. Sen, 1968), over as little as a check-up.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -106,15 +106,16 @@ def growing(dataset: Dataset) -> Iterator[Growing]:
 
     First of all the time that they were looked at, then of its last half, and so on down to some minutes.
     """
-    every = dataset.frame("process")
-    rows = every.filter((pl.col("command") == CLIENT_BACKEND) & pl.col("anon_bytes").is_not_null())
-    rows = rows.filter(~pl.col("pid").is_in(_own(dataset))).sort("ts", maintain_order=True)
-    end = _last(every["ts"])
+    is_told = (pl.col("command") == CLIENT_BACKEND) & pl.col("anon_bytes").is_not_null()
+    is_client = is_told & ~pl.col("pid").is_in(_own(dataset))
+    columns = ("ts", "interval_s", "pid", "started", "anon_bytes")
+    rows = dataset.rows("process", is_client, *columns).sort("ts", maintain_order=True)
+    end = _last(dataset.frame("process")["ts"])
     if rows.is_empty() or end is None:
         return
     over_s = (end - rows["ts"][0]).total_seconds()
     while not rows.is_empty():
-        if (found := _growing(rows, _who(dataset, rows["ts"][0]), end)) is not None:
+        if (found := _growing(dataset, rows, end)) is not None:
             yield found
         over_s /= 2
         if over_s < SHORTEST_S:
@@ -122,15 +123,15 @@ def growing(dataset: Dataset) -> Iterator[Growing]:
         rows = rows.filter(pl.col("ts") >= end - timedelta(seconds=over_s))
 
 
-def _growing(
-    rows: pl.DataFrame, who: dict[int, tuple[str | None, str | None, str | None, float]], end: datetime
-) -> Growing | None:
+def _growing(dataset: Dataset, rows: pl.DataFrame, end: datetime) -> Growing | None:
     over_s = _seconds(rows["ts"])
     parts = rows.partition_by("pid", "started", maintain_order=True)
     living = [part for part in parts if _lives(part, end)]
-    found = [grower for part in living if (grower := _grower(part, who, over_s))]
-    if not found:
+    grown = [(part, slope) for part in living if (slope := _grows(part))]
+    if not grown:
         return None
+    who = _who(dataset, [int(part["pid"][0]) for part, _ in grown], rows["ts"][0])
+    found = [_grower(part, slope, who, over_s) for part, slope in grown]
     sums = rows.group_by("ts", maintain_order=True).agg(pl.col("anon_bytes").sum())
     net = _slope(sums["ts"], sums["anon_bytes"])[0]
     found.sort(key=lambda one: -one.bytes_per_s)
@@ -138,7 +139,8 @@ def _growing(
 
 
 def _lives(rows: pl.DataFrame, end: datetime) -> bool:
-    seconds = float(rows["interval_s"].fill_null(0.0).to_numpy().max())
+    longest = rows["interval_s"].max()
+    seconds = longest if isinstance(longest, float) else 0.0
     return float((end - rows["ts"][-1]).total_seconds()) <= LAST_LOOKS * seconds
 
 
@@ -159,8 +161,8 @@ def _own(dataset: Dataset) -> list[int]:
     return [pid for db in servers for pid in own_backends(dataset, db)]
 
 
-def _grower(rows: pl.DataFrame, who: dict[int, tuple[str | None, str | None, str | None, float]], over_s: float
-            ) -> Grower | None:  # fmt: skip
+def _grows(rows: pl.DataFrame) -> float | None:
+    """How much a session grows a second, bytes; null where it does not grow all the time, or has done so no longer."""
     seconds = _seconds(rows["ts"])
     first, last = float(rows["anon_bytes"][0]), float(rows["anon_bytes"][-1])
     if seconds < LEAST_S or last - first < LEAST_BYTES:
@@ -169,16 +171,30 @@ def _grower(rows: pl.DataFrame, who: dict[int, tuple[str | None, str | None, str
     if steps.height < LEAST_STEPS:
         return None
     slope, low = _slope(steps["ts"], steps["anon_bytes"])
-    born = rows["started"].drop_nulls()
-    age_s = (rows["ts"][-1] - born[-1]).total_seconds() if len(born) else None
+    age_s = _age_s(rows)
     least = GOES_ON if age_s is not None and age_s >= OLD_S else GOES_ON_YOUNG
     # The mean of a third, since a session that works now and then grows in steps.
     if low <= 0 or _mean_slope(rows, 2 / 3, 1.0) < least * _mean_slope(rows, 0.0, 2 / 3):
         return None
-    pid = int(rows["pid"][0])
+    return min(slope, (last - first) / seconds)
+
+
+def _age_s(rows: pl.DataFrame) -> float | None:
+    born = rows["started"].drop_nulls()
+    return (rows["ts"][-1] - born[-1]).total_seconds() if len(born) else None
+
+
+def _grower(
+    rows: pl.DataFrame,
+    bytes_per_s: float,
+    who: dict[int, tuple[str | None, str | None, str | None, float]],
+    over_s: float,
+) -> Grower:
+    pid, seconds = int(rows["pid"][0]), _seconds(rows["ts"])
+    first, last = float(rows["anon_bytes"][0]), float(rows["anon_bytes"][-1])
     user, program, db, statement_s = who.get(pid, (None, None, None, 0.0))
     is_one = statement_s >= ONE_STATEMENT * min(over_s, seconds)
-    return Grower(pid, first, last, min(slope, (last - first) / seconds), age_s, user, program, db, is_one)
+    return Grower(pid, first, last, bytes_per_s, _age_s(rows), user, program, db, is_one)
 
 
 def _steps(rows: pl.DataFrame) -> pl.DataFrame:
@@ -196,11 +212,13 @@ def _mean_slope(rows: pl.DataFrame, since: float, until: float) -> float:
     return float(rows["anon_bytes"][other] - rows["anon_bytes"][one]) / seconds if seconds else 0.0
 
 
-def _who(dataset: Dataset, since: datetime) -> dict[int, tuple[str | None, str | None, str | None, float]]:
+def _who(
+    dataset: Dataset, pids: Sequence[int], since: datetime
+) -> dict[int, tuple[str | None, str | None, str | None, float]]:
     """By process: user, program and server of its session, and how long its longest statement since then ran."""
     known = (
         dataset.frame("session")
-        .filter((pl.col("kind") == "client") & pl.col("pid").is_not_null())
+        .filter((pl.col("kind") == "client") & pl.col("pid").is_in(pids))
         .group_by("pid", maintain_order=True)
         .agg(
             pl.col("user", "program", "db").last(),

@@ -74,7 +74,10 @@ def standing_by(dataset: Dataset) -> list[StandingBy]:
     has been in one transaction all along: its lock may go with that, which is work that others wait for. None of a
     prepared transaction (0): it has no session that could lead.
     """
-    session = dataset.frame("session").filter(pl.col("kind") == CLIENT)
+    session = dataset.frame("session")
+    if not (session["event"] == EVENT).any():
+        return []
+    session = session.filter(pl.col("kind") == CLIENT)
     texts = dict(dataset.frame("statement").select("statement_id", "text").drop_nulls().iter_rows())
     lines, spoilt = dict[tuple[str, int], list[_Waiter]](), set[tuple[str, int | None]]()
     for waiter in _waiters(session):

@@ -139,7 +139,7 @@ def _sampled(dataset: Dataset) -> Iterator[Holder]:
     model = time_model(dataset)
     working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
     columns = ("db", "program", "user", "event", "interval_s")
-    session = dataset.frame("session").lazy().filter(working).select(columns).collect(engine="in-memory")
+    session = dataset.rows("session", working, *columns)
     total = model.seconds_per_second * model.seconds
     if session.is_empty() or not total:
         return

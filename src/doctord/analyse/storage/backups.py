@@ -26,10 +26,9 @@ class Backups(NamedTuple):
 
 def backups(dataset: Dataset, processes: pl.DataFrame) -> Backups:
     """Who backs the database up, by its sessions: a tool that is known, or a WAL sender that reads data files."""
-    session = dataset.frame("session")
     is_tool = pl.col("program").is_in(TOOLS).fill_null(value=False)
     is_sender = (pl.col("kind") == WAL_SENDER) & (pl.col("wait_kind") == READING)
-    pids = session.filter(is_tool | is_sender.fill_null(value=False))["pid"].drop_nulls()
+    pids = dataset.rows("session", is_tool | is_sender.fill_null(value=False), "pid")["pid"].drop_nulls()
     inside = processes.filter(pl.col("database") & pl.col("pid").is_in(pids.implode()))
     tools = [tool[:COMMAND_LENGTH] for tool in TOOLS]
     return Backups(

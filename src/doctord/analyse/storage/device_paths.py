@@ -29,9 +29,13 @@ class DevicePath:
 
 def device_paths(dataset: Dataset) -> list[DevicePath]:
     """The ways of all folders of database servers that were looked at: data, log, tablespaces."""
+    return [*dataset.derived("setting", _device_paths)]
+
+
+def _device_paths(settings: pl.DataFrame) -> list[DevicePath]:
     parts: dict[str, dict[str, str]] = {}
     servers: dict[str, str | None] = {}
-    for name, value, db in _settings(dataset, "path."):
+    for name, value, db in _settings(settings, "path."):
         if found := _PATH.match(name):
             parts.setdefault(found["folder"], {})[found["part"]] = value
             servers[found["folder"]] = db or servers.get(found["folder"])
@@ -51,12 +55,12 @@ def device_paths(dataset: Dataset) -> list[DevicePath]:
 def device_limits(dataset: Dataset) -> dict[str, dict[str, str]]:
     """By device its settings: max_sectors_kb, nr_requests, queue_depth, scheduler, and what else is told."""
     found: dict[str, dict[str, str]] = {}
-    for name, value, _ in _settings(dataset, "block."):
+    for name, value, _ in _settings(dataset.frame("setting"), "block."):
         if told := _BLOCK.match(name):
             found.setdefault(told["device"], {})[told["limit"]] = value
     return found
 
 
-def _settings(dataset: Dataset, beginning: str) -> list[tuple[str, str, str | None]]:
-    rows = dataset.frame("setting").filter(pl.col("name").str.starts_with(beginning) & pl.col("value").is_not_null())
+def _settings(settings: pl.DataFrame, beginning: str) -> list[tuple[str, str, str | None]]:
+    rows = settings.filter(pl.col("name").str.starts_with(beginning) & pl.col("value").is_not_null())
     return [(name, value, db) for name, value, db in rows.select("name", "value", "db").iter_rows()]

@@ -50,7 +50,7 @@ def find(vendor: str, event: str) -> WaitEvent | None:
     """
     named, patterns = _lines(vendor)
     known = named.get(event) or named.get(event.lower())
-    return known or next((line for fits, line in patterns if fits.fullmatch(event)), None)
+    return known or next((line for line in patterns if _fits(line.event, event)), None)
 
 
 def kind_of(event: str | None, wait_class: str | None = None) -> str | None:
@@ -73,7 +73,7 @@ def kind_of(event: str | None, wait_class: str | None = None) -> str | None:
 
 
 @cache
-def _lines(vendor: str) -> tuple[dict[str, WaitEvent], list[tuple[re.Pattern[str], WaitEvent]]]:
+def _lines(vendor: str) -> tuple[dict[str, WaitEvent], list[WaitEvent]]:
     """The lines of single events by name, also in small letters, and those of several, the longest name first.
 
     PostgreSQL's `*` is all of a type, which an event's name does not tell. Of two events of one name (SyncRep: the
@@ -88,4 +88,11 @@ def _lines(vendor: str) -> tuple[dict[str, WaitEvent], list[tuple[re.Pattern[str
     for event, line in tuple(named.items()):
         named.setdefault(event.lower(), line)
     several.sort(key=lambda line: -len(line.event))
-    return named, [(re.compile(re.escape(line.event).replace("%", ".*"), re.IGNORECASE), line) for line in several]
+    return named, several
+
+
+def _fits(pattern: str, event: str) -> bool:
+    """Whether an event is like a name with `%` in it: few begin alike, and an expression is made for these alone."""
+    if not event.lower().startswith(pattern.partition("%")[0].lower()):
+        return False
+    return re.fullmatch(re.escape(pattern).replace("%", ".*"), event, re.IGNORECASE) is not None

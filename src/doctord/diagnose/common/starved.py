@@ -53,8 +53,7 @@ def waiting(case: Case) -> float | None:
     """Processes (those of the sessions, where a database was seen) waiting for a CPU, on average."""
     ready = case.processes
     if case.dbs:
-        sampled = case.dataset.frame("session")["pid"].unique(maintain_order=True).implode()
-        ready = ready.filter(pl.col("pid").is_in(sampled) | (pl.col("command") == CLIENT_BACKEND))
+        ready = ready.filter(pl.col("pid").is_in(case.session_pids.implode()) | (pl.col("command") == CLIENT_BACKEND))
     waited = ready["run_wait_s"].drop_nulls()
     return float(waited.sum()) / case.process_seconds if waited.len() and case.process_seconds else None
 
@@ -88,7 +87,7 @@ def starving_moments(case: Case) -> FullMoments | None:
     share = case.time.share(*RUN_QUEUE)
     if is_starved(case) or not case.dbs or not case.worth_saying(share) or (idle_pct(case) or 0.0) < ROOM_PCT:
         return None
-    moments = full_moments(case.dataset, case.dataset.frame("session")["pid"].drop_nulls().unique(maintain_order=True))
+    moments = full_moments(case.dataset, case.session_pids.drop_nulls())
     if moments is None or (moments.waited or 0.0) < MOST_WAITED:
         return None
     waiting_then = share * case.time.seconds_per_second * (moments.waited or 0.0) / moments.part

@@ -219,7 +219,8 @@ def _pains(case: Case) -> list[Sign]:
 
 def _reclaiming_pct(case: Case) -> float | None:
     """How much of a CPU the busiest of the kernel's threads takes that reclaim memory, one for each node."""
-    threads = case.dataset.frame("process").filter(pl.col("command").str.contains(RECLAIMS))
+    columns = ("pid", "usr_pct", "sys_pct", "cpu_pct")
+    threads = case.dataset.rows("process", pl.col("command").str.contains(RECLAIMS), *columns)
     used = threads.select("pid", used=pl.coalesce(pl.col("usr_pct") + pl.col("sys_pct"), "cpu_pct")).drop_nulls("used")
     most = used.group_by("pid", maintain_order=True).agg(pl.col("used").mean())["used"].max()
     return most if isinstance(most, float) else None

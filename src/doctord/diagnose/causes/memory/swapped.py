@@ -62,5 +62,6 @@ def grown(dataset: Dataset) -> list[Evidence]:
 
 def _of_each(dataset: Dataset, *wanted: pl.Expr) -> pl.DataFrame:
     """One row for each process, with its last name."""
-    rows = dataset.frame("process").sort("ts", maintain_order=True).drop_nulls("command")
+    columns = ("ts", "interval_s", "pid", "started", "command", "rss_bytes", "anon_bytes", "swap_bytes")
+    rows = dataset.rows("process", pl.col("command").is_not_null(), *columns).sort("ts", maintain_order=True)
     return rows.group_by("pid", "started", maintain_order=True).agg(pl.col("command").last(), *wanted)

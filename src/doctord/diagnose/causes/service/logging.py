@@ -185,8 +185,8 @@ def _plans(case: Case, db: str) -> list[Evidence]:
 
 def _kernel(case: Case) -> list[Evidence]:
     """What part of the time of the database's processes on a CPU is the kernel's: write(2) is there."""
-    rows = case.dataset.frame("process").filter(pl.col("command").str.starts_with("postgres:"))
-    system, user = (float(rows[column].sum() or 0.0) for column in ("sys_pct", "usr_pct"))
+    rows = case.dataset.rows("process", pl.col("command").str.starts_with("postgres:"), "sys_pct", "usr_pct")
+    system, user = (float(rows[column].sum() or 0.0) for column in rows.columns)
     if not system + user:
         return []
     return [

@@ -120,15 +120,16 @@ def _counted(case: Case, db: str) -> Starved | None:
 def _sampled(case: Case, db: str) -> Starved | None:
     """By samples: all workers that there may be are at work, in statements that more leaders run than they serve."""
     limit, each = _there_may_be(case, db), float(case.setting(LIMITS[2], db) or 0)
-    rows = case.dataset.frame("session").filter((pl.col("db") == db) & (pl.col("state") == "active"))
     if limit <= 0 or not each or any(one.db == db for one in case.figures(PLANNED)):
         return None
-    parallel = rows.filter(pl.col("kind") == WORKER)
-    ids = parallel["statement_id"].drop_nulls().unique(maintain_order=True)
-    leaders = rows.filter((pl.col("kind") == CLIENT) & pl.col("statement_id").is_in(ids.implode()))
+    at_work = (pl.col("db") == db) & (pl.col("state") == "active")
+    parallel = case.dataset.rows("session", at_work & (pl.col("kind") == WORKER), "ts", "interval_s", "statement_id")
     seconds = case.time.seconds if case.is_time_measured else 0.0
     if parallel.is_empty() or not seconds:
         return None
+    ids = parallel["statement_id"].drop_nulls().unique(maintain_order=True)
+    is_leader = (pl.col("kind") == CLIENT) & pl.col("statement_id").is_in(ids.implode())
+    leaders = case.dataset.rows("session", at_work & is_leader, "interval_s")
     counts = parallel.group_by("ts", maintain_order=True).agg(pl.len(), pl.col("interval_s").max())
     full = min(float(counts.filter(pl.col("len") >= limit)["interval_s"].sum()) / seconds, 1.0)
     wanted = float(leaders["interval_s"].sum()) / seconds * each

@@ -408,9 +408,9 @@ def _writing(case: Case, commits: Commits, threshold: Words, why: str) -> list[E
 
 def _involuntary_pct(case: Case) -> float | None:
     """Of the log writer's context switches, those that it did not ask for, %; null when nobody saw or noted them."""
-    frame = case.dataset.frame("process")
-    writers = frame.filter(pl.col("command").str.to_lowercase().str.contains(LOG_WRITER))
-    voluntary, involuntary = (float(writers[column].sum()) for column in ("vcsw_per_s", "icsw_per_s"))
+    is_writer = pl.col("command").str.to_lowercase().str.contains(LOG_WRITER)
+    switches = case.dataset.rows("process", is_writer, "vcsw_per_s", "icsw_per_s")
+    voluntary, involuntary = (float(switches[column].sum()) for column in switches.columns)
     if voluntary + involuntary:
         return 100 * involuntary / (voluntary + involuntary)
     told = (pl.col("component") == "noted") & pl.col("name").str.to_lowercase().str.contains(NOTED_INVOLUNTARY)
