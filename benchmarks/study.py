@@ -128,8 +128,8 @@ def page(found: list[Score], pairs: int) -> str:
     lines = "\n".join(score.line() for score in found)
     return f"""# How often a study is right
 
-Made by `.venv/bin/python benchmarks/study.py --write`: {pairs:,} pairs of periods of each kind, drawn at random, a row a
-second, whose rows spread by {SPREAD:.0%} of their mean.
+Made by `.venv/bin/python benchmarks/study.py --write`: {pairs:,} pairs of periods of each kind, drawn at random, a row
+a second, whose rows spread by {SPREAD:.0%} of their mean.
 
 - *Judged*: an interval could be told, for the period was long enough for how long its rows resemble each other.
 - *Equal told apart*: pairs of one and the same server with a verdict of better or worse, of all pairs; 5 % are allowed.

@@ -72,7 +72,7 @@ def study_run(
     a: Annotated[str, takes("COMMAND")("The command before.", "--a")],
     b: Annotated[str, takes("COMMAND")("The command after.", "--b")],
     pairs: Annotated[int, number("How many times each is run.")] = 10,
-    limit: Annotated[str, length("How long one run may take.")] = "10m",
+    timeout: Annotated[str, length("How long one run may take.")] = "10m",
     target: Targets = None,
     accept: Accepted = None,
     json: Json = False,
@@ -90,4 +90,4 @@ def study_run(
     from doctord.report.study import answer
 
     question = Question(tuple(map(target_of, target or ())), tuple(accept or ()))
-    return show(of_commands((a, b), pairs, parse_duration(limit), question, Terminal()), answer, json=json)
+    return show(of_commands((a, b), pairs, parse_duration(timeout), question, Terminal()), answer, json=json)

@@ -96,7 +96,7 @@ def timed(words: Sequence[str], limit_s: float) -> Run:
     except OSError as error:
         raise UserError(f"{words[0]} cannot be started: {error.strerror}", "name a program that is there") from error
     except subprocess.TimeoutExpired as error:
-        raise UserError(f"{words[0]} took longer than {limit_s:g} s", "allow it more: --limit 10m") from error
+        raise UserError(f"{words[0]} took longer than {limit_s:g} s", "allow it more: --timeout 10m") from error
     took_s, cpu_s = time.monotonic() - began, _children_cpu_s() - before
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
