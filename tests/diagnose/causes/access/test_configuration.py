@@ -19,3 +19,9 @@ def test_a_line_that_cannot_be_taken_is_named(view: str) -> None:
 
 def test_files_without_a_mistake_are_healthy() -> None:
     assert diagnose(host(postgres={(None, "pg_file_settings.errors"): 0.0})).healthy
+
+
+def test_a_line_that_fits_nobody_is_taken_all_the_same() -> None:
+    line = "pg_hba.conf line 3: scram-sha-256: hostssl record cannot match because SSL is disabled"
+    figures = {(None, "pg_hba_file_rules.errors"): 1.0, (line, "pg_hba_file_rules.errors"): 1.0}
+    assert diagnose(host(postgres=figures)).healthy

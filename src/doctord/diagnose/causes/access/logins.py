@@ -142,7 +142,7 @@ def _rules(case: Case, db: str, one: Refused) -> list[Evidence]:
         return []
     return [
         Evidence("statistic", f"name = '{RULES}' and db = '{db}'", figure.entity or "", "",
-                 phrase("pg_hba.conf has a line that the server cannot take: {}", figure.entity))
+                 phrase("pg_hba.conf has a line that fits nobody: {}", figure.entity))
         for figure in case.figures(RULES) if figure.db == db and figure.entity
     ]  # fmt: skip
 
