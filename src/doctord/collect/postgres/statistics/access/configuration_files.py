@@ -32,11 +32,11 @@ SELECT /* doctord */ 'pg_ident.conf' AS file, line_number AS line, map_name AS a
 FROM pg_ident_file_mappings WHERE error IS NOT NULL ORDER BY line_number LIMIT 20
 """
 _VIEWS: Final = {
-    "pg_file_settings": _SETTINGS,
-    "pg_hba_file_rules": _RULES,
-    "pg_ident_file_mappings": _IDENTITIES,
+    "pg_file_settings.errors": _SETTINGS,
+    "pg_hba_file_rules.errors": _RULES,
+    "pg_ident_file_mappings.errors": _IDENTITIES,
 }
-_SINCE: Final = {"pg_ident_file_mappings": 150000}
+_SINCE: Final = {"pg_ident_file_mappings.errors": 150000}
 _QUOTED: Final = regex(r'"[^"]*"')
 _HINT: Final = (
     "GRANT SELECT ON pg_file_settings, pg_hba_file_rules, pg_ident_file_mappings, and EXECUTE ON FUNCTION"
@@ -63,12 +63,12 @@ class ConfigurationFiles:
             link.notices.not_measured(link.db, self.name, "the role may not read what the views tell of them", _HINT)
             return []
         figures = Figures(link.db)
-        for view, sql in _VIEWS.items():
-            if link.version >= _SINCE.get(view, 0):
+        for name, sql in _VIEWS.items():
+            if link.version >= _SINCE.get(name, 0):
                 wrong = link.query(sql)
-                figures.gauge(f"{view}.errors", len(wrong))
+                figures.gauge(name, len(wrong))
                 for row in wrong:
-                    figures.gauge(f"{view}.errors", 1, entity=_said(row))
+                    figures.gauge(name, 1, entity=_said(row))
         return figures.batches()
 
     def close(self) -> None:
