@@ -1,1 +1,1 @@
-"""Access: clients that are turned away at their logins, and files that say otherwise than the server does."""
+"""Access: clients that do not get in or no answer, what stands before the server, and who keeps its connections."""

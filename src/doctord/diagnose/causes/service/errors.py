@@ -8,7 +8,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.service.met_by import met_by
 from doctord.diagnose.common.failures import ERROR, POSTGRESQL, WHICH_ERRORS, failed, is_log_read, transactions
 from doctord.diagnose.common.login_refusals import is_often, refusal_of
-from doctord.diagnose.common.removed_wal import is_about_removed
+from doctord.diagnose.common.wal.removed_wal import is_about_removed
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase

@@ -7,7 +7,7 @@ import polars as pl
 
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.open_writers import holding
+from doctord.diagnose.common.wal.open_writers import holding
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Phrase, Words, phrase
 

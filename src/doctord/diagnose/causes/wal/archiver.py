@@ -7,7 +7,7 @@ import polars as pl
 
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.wal_room import MIB, SEGMENT_BYTES, last, room_on_disk, symptoms, until_end
+from doctord.diagnose.common.wal.wal_room import MIB, SEGMENT_BYTES, last, room_on_disk, symptoms, until_end
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 

@@ -12,7 +12,7 @@ from typing import Final
 import polars as pl
 
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.wal_room import MIB, SEGMENT_BYTES
+from doctord.diagnose.common.wal.wal_room import MIB, SEGMENT_BYTES
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase

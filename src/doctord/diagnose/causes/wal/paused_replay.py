@@ -3,7 +3,7 @@
 from typing import Final
 
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.readings import held_s, looks, stays
+from doctord.diagnose.common.wal.readings import held_s, looks, stays
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 

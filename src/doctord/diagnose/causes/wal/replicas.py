@@ -10,8 +10,8 @@ from doctord.diagnose.causes.wal.restoring import restoring
 from doctord.diagnose.causes.wal.standbys import CONNECTED, waits_for_missing
 from doctord.diagnose.causes.wal.subscription_signs import LAG_BYTES as LAG
 from doctord.diagnose.causes.wal.subscription_signs import LAG_S, LOGICAL
-from doctord.diagnose.common.readings import held_s, looks, stays
-from doctord.diagnose.common.removed_wal import REBUILD, Removed, removed
+from doctord.diagnose.common.wal.readings import held_s, looks, stays
+from doctord.diagnose.common.wal.removed_wal import REBUILD, Removed, removed
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 

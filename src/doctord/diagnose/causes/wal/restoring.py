@@ -4,7 +4,7 @@ from typing import Final
 
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.wal_room import MIB, SEGMENT_BYTES
+from doctord.diagnose.common.wal.wal_room import MIB, SEGMENT_BYTES
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 

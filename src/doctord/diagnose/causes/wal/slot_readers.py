@@ -8,9 +8,9 @@ from typing import Final
 
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.open_writers import HALF, OLD_S, RESTART, RUNNING_S, Writer, holding, keeps_up
-from doctord.diagnose.common.slots import kept, reading, severity, still_s
-from doctord.diagnose.common.wal_room import Room, symptoms, until_end
+from doctord.diagnose.common.wal.open_writers import HALF, OLD_S, RESTART, RUNNING_S, Writer, holding, keeps_up
+from doctord.diagnose.common.wal.slots import kept, reading, severity, still_s
+from doctord.diagnose.common.wal.wal_room import Room, symptoms, until_end
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured, Severity
 from doctord.diagnose.phrase import Words, listed, phrase
 

@@ -6,8 +6,8 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.common.by_server import waited_by_server
-from doctord.diagnose.common.removed_wal import REBUILD, Removed, removed
 from doctord.diagnose.common.waited import of_kind
+from doctord.diagnose.common.wal.removed_wal import REBUILD, Removed, removed
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 from doctord.regex import regex

@@ -8,7 +8,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.wal.replicas import FAILURES
 from doctord.diagnose.causes.wal.subscription_signs import LOOKS, WORKERS
-from doctord.diagnose.common.readings import looks, stays
+from doctord.diagnose.common.wal.readings import looks, stays
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import listed, phrase
 

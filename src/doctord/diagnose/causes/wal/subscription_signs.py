@@ -9,7 +9,7 @@ import polars as pl
 
 from doctord.analyse.backends import CPU_PCT
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.readings import lately, looks
+from doctord.diagnose.common.wal.readings import lately, looks
 
 QUEUED: Final = "pg_stat_subscription.behind_s"
 TAKEN_AGE: Final = "pg_stat_subscription.last_msg_age_s"

@@ -9,8 +9,8 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.wal.archiver import FAILED_S, READY, failing, is_failing, standing, standstill
 from doctord.diagnose.causes.wal.slot_readers import read_slot
-from doctord.diagnose.common.slots import LEAST_BYTES, RETAINED, growth, is_gone, kept, reading, severity, unread_s
-from doctord.diagnose.common.wal_room import MIB, Room, room_on_disk, symptoms, until_end
+from doctord.diagnose.common.wal.slots import LEAST_BYTES, RETAINED, growth, is_gone, kept, reading, severity, unread_s
+from doctord.diagnose.common.wal.wal_room import MIB, Room, room_on_disk, symptoms, until_end
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 

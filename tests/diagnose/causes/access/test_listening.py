@@ -7,7 +7,7 @@ import pytest
 from checkups import checkup
 from diagnose.hosts import host
 from doctord.dataset.dataset import Dataset
-from doctord.diagnose.causes.service.listening import FILE, LISTENED, LOCK, OF_HOST
+from doctord.diagnose.causes.access.listening import FILE, LISTENED, LOCK, OF_HOST
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said

@@ -7,7 +7,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.service.connections import NONE_LEFT, REFUSED_NOW
+from doctord.diagnose.causes.access.connections import NONE_LEFT, REFUSED_NOW
 from doctord.diagnose.finding import WARNING_SHARE, Claim, Evidence, Severity
 from doctord.diagnose.phrase import phrase
 

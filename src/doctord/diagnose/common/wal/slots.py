@@ -7,8 +7,8 @@ import polars as pl
 
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.readings import held_s, looks
-from doctord.diagnose.common.wal_room import Room
+from doctord.diagnose.common.wal.readings import held_s, looks
+from doctord.diagnose.common.wal.wal_room import Room
 from doctord.diagnose.finding import Evidence, Severity
 from doctord.diagnose.phrase import Words, phrase
 

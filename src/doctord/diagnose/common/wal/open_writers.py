@@ -7,7 +7,7 @@ import polars as pl
 
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.slots import reading, still_s
+from doctord.diagnose.common.wal.slots import reading, still_s
 from doctord.diagnose.phrase import Words, phrase
 
 RESTART: Final = "pg_replication_slots.restart_lsn_bytes"
