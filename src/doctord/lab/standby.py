@@ -1,7 +1,7 @@
 """A standby of the private server: a copy of it that follows, and answers queries."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,8 +22,8 @@ _SETTINGS = {
 
 
 @contextmanager
-def standby_of(server: PrivateServer) -> Iterator[PrivateServer]:
-    """A running standby that asks its primary to keep what its queries need.
+def standby_of(server: PrivateServer, settings: Mapping[str, str] | None = None) -> Iterator[PrivateServer]:
+    """A running standby that asks its primary to keep what its queries need; `settings` are further ones of its own.
 
     Raises:
         LabError: it cannot be made, or does not start.
@@ -36,5 +36,5 @@ def standby_of(server: PrivateServer) -> Iterator[PrivateServer]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise LabError("the standby could not be made", f"pg_basebackup said: {done.stderr.strip()}")
-    with running_server(server.binaries, home, home / "data", _SETTINGS) as standby:
+    with running_server(server.binaries, home, home / "data", {**_SETTINGS, **(settings or {})}) as standby:
         yield standby
