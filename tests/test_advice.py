@@ -58,6 +58,10 @@ OF_OTHERS = {
     "--preferred", "--interleave",
     "--shm-size",  # docker run
     "--inodes",  # du
+    "--as", "--data",  # prlimit
+    "--exclude",  # systemd-tmpfiles
+    "--checkpoint",  # pg_basebackup
+    "--pkglibdir",  # pg_config
 }  # fmt: skip
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 

@@ -15,7 +15,7 @@ keep_out()
 from doctord.collect.host import Host
 Host(dsns=["host=/nowhere port=1 user=nobody dbname=none"]).collectors()
 import psycopg
-print(psycopg.pq.__impl__, *sys.modules)
+print(psycopg.pq.__impl__, *(name for name, module in sys.modules.items() if module))
 """
 
 

@@ -66,12 +66,21 @@ def _usual(values: pl.Series) -> tuple[float, float]:
 
 def _active(dataset: Dataset) -> list[tuple[str, pl.DataFrame]]:
     """Active sessions on average in each minute that was looked at, of each server: `window`, `value`."""
-    looked = dataset.frame("cpu").filter(pl.col("cpu").is_null()).select(_window().unique())
-    busy = active_sessions(dataset).group_by("db", _window()).agg(value=pl.col("interval_s").sum() / WINDOW_S)
+    looked = dataset.frame("cpu").filter(pl.col("cpu").is_null()).select(_window().unique(maintain_order=True))
+    busy = (
+        active_sessions(dataset)
+        .group_by("db", _window(), maintain_order=True)
+        .agg(value=pl.col("interval_s").sum() / WINDOW_S)
+    )
     if looked.is_empty():
-        looked = busy.select(pl.col("window").unique())
+        looked = busy.select(pl.col("window").unique(maintain_order=True))
     return [
-        (str(db), looked.join(rows, on="window", how="left").with_columns(pl.col("value").fill_null(0.0)))
+        (
+            str(db),
+            looked.join(rows, on="window", how="left", maintain_order="left").with_columns(
+                pl.col("value").fill_null(0.0)
+            ),
+        )
         for (db,), rows in busy.partition_by("db", as_dict=True, include_key=False).items()
     ]
 
@@ -79,8 +88,8 @@ def _active(dataset: Dataset) -> list[tuple[str, pl.DataFrame]]:
 def _committed(dataset: Dataset) -> list[tuple[str, pl.DataFrame]]:
     """Commits a second in each minute in which they were counted, of each server: `window`, `value`."""
     rates = dataset.frame("statistic").filter((pl.col("name") == COMMITS) & (pl.col("interval_s") > 0))
-    counted = rates.group_by("db", "entity", _window()).agg(value=pl.col("value").mean())
-    summed = counted.group_by("db", "window").agg(pl.col("value").sum())
+    counted = rates.group_by("db", "entity", _window(), maintain_order=True).agg(value=pl.col("value").mean())
+    summed = counted.group_by("db", "window", maintain_order=True).agg(pl.col("value").sum())
     return [(str(db), rows) for (db,), rows in summed.partition_by("db", as_dict=True, include_key=False).items()]
 
 
@@ -91,14 +100,18 @@ def _window() -> pl.Expr:
 
 def _spells(db: str, rows: pl.DataFrame) -> list[BadTime]:
     """Minutes on end that have an excess, the worst three; a single minute between two belongs to them."""
-    bad = rows.filter(pl.col("excess").is_not_null()).sort("window")
+    bad = rows.filter(pl.col("excess").is_not_null()).sort("window", maintain_order=True)
     if rows.height < FEWEST_WINDOWS or bad.height >= LASTING * rows.height:
         return []
     is_new = (pl.col("window").diff() > FEWEST_BAD).fill_null(value=True).cum_sum()
-    spells = bad.group_by(spell=is_new).agg(
+    spells = bad.group_by(is_new.alias("spell"), maintain_order=True).agg(
         first=pl.col("window").min(), last=pl.col("window").max(), bad=pl.len(), excess=pl.col("excess").sum()
     )
-    worst = spells.filter(pl.col("bad") >= FEWEST_BAD).sort("excess", "first", descending=[True, False]).head(MOST)
+    worst = (
+        spells.filter(pl.col("bad") >= FEWEST_BAD)
+        .sort("excess", "first", descending=[True, False], maintain_order=True)
+        .head(MOST)
+    )
     return [BadTime(db, _moment(first), _moment(last + 1)) for first, last in worst.select("first", "last").iter_rows()]
 
 

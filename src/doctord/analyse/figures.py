@@ -132,5 +132,9 @@ def setting(dataset: Dataset, name: str, db: str | None = None) -> str | None:
 
 def _in_force(settings: pl.DataFrame) -> dict[tuple[str | None, str], str]:
     """The last value told of each setting of each server; a setting whose last value is null has none."""
-    last = settings.select("db", "name", "value").drop_nulls("name").unique(["db", "name"], keep="last")
+    last = (
+        settings.select("db", "name", "value")
+        .drop_nulls("name")
+        .unique(["db", "name"], keep="last", maintain_order=True)
+    )
     return {(db, name): value for db, name, value in last.drop_nulls("value").iter_rows()}

@@ -237,7 +237,9 @@ def _trees(dataset: Dataset) -> pl.DataFrame:
     )
     root = (
         session.lazy()
-        .filter(pl.col("blocker_sid").is_null() & pl.col("sid").is_in(behind["root"].unique().implode()))
+        .filter(
+            pl.col("blocker_sid").is_null() & pl.col("sid").is_in(behind["root"].unique(maintain_order=True).implode())
+        )
         .select(
             _moment(session["db"].unique(maintain_order=True)),
             pl.col("sid").alias("root"),

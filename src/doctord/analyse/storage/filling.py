@@ -44,7 +44,12 @@ def filling(dataset: Dataset) -> list[Filling]:
 
 def at_rest(dataset: Dataset) -> set[tuple[str | None, str | None]]:
     """Mount and device of file systems that had as much left at the last look as at the first, of three at least."""
-    looks = dataset.frame("filesystem").with_columns(left=AVAILABLE_BYTES).drop_nulls("left").sort("ts")
+    looks = (
+        dataset.frame("filesystem")
+        .with_columns(left=AVAILABLE_BYTES)
+        .drop_nulls("left")
+        .sort("ts", maintain_order=True)
+    )
     by_mount = looks.group_by("mount", "device", maintain_order=True).agg(
         pl.len(), pl.col("left").first().alias("first"), pl.col("left").last().alias("last")
     )

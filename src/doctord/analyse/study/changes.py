@@ -79,7 +79,7 @@ def _settings(dataset: Dataset) -> dict[str, str]:
 def _plans(dataset: Dataset) -> dict[str, str]:
     rows = dataset.frame("statement").drop_nulls(["statement_id", "plan_id"])
     plans: dict[str, set[str]] = {}
-    for statement, plan in rows.select("statement_id", "plan_id").unique().iter_rows():
+    for statement, plan in rows.select("statement_id", "plan_id").unique(maintain_order=True).iter_rows():
         plans.setdefault(str(statement), set()).add(str(plan))
     return {statement: ", ".join(sorted(known)) for statement, known in sorted(plans.items())}
 

@@ -97,7 +97,7 @@ def statements(dataset: Dataset) -> Iterator[Measure]:
     for (statement,), part in sorted(parts, key=lambda one: -float(one[1]["spent_ms"].sum()))[:MOST_STATEMENTS]:
         by_time = part.group_by("ts", maintain_order=True).agg(pl.col("spent_ms", "calls").sum(), pl.col("text").last())
         samples = Samples.of(by_time["spent_ms"].to_numpy(), by_time["calls"].to_numpy())
-        covered = float(part.unique("ts")["interval_s"].fill_null(1.0).sum())
+        covered = float(part.unique("ts", maintain_order=True)["interval_s"].fill_null(1.0).sum())
         spent_s = float(part["spent_ms"].sum()) / 1000 / covered if covered else None
         text = by_time["text"].drop_nulls()
         yield Measure(Key("statement", str(statement), text[-1] if len(text) else ""), "ms", "low", samples, spent_s)

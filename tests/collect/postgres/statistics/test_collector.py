@@ -331,11 +331,12 @@ def test_statements_are_found_in_whichever_database_the_extension_is(server: Pos
 
 def test_who_runs_a_command_again_and_again_and_what_it_changes(server: PostgresServer, link: Link) -> None:
     grant = "GRANT SELECT ON account TO PUBLIC"
-    with closing(Statements()) as statements, closing(Relations()) as relations, server.connect() as client:
+    with closing(Statements()) as statements, closing(Relations()) as relations:
         statements.read(link)
         relations.read(link)
-        for _ in range(20):
-            client.execute(grant, prepare=False)  # a prepared command is counted once
+        with server.connect() as client:  # what a session counted is told at its end at the latest
+            for _ in range(20):
+                client.execute(grant, prepare=False)  # a prepared command is counted once
         told, changed = statements.read(link), "postgres.pg_catalog.pg_class"
         batches = settled(
             relations.read,

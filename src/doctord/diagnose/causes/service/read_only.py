@@ -122,7 +122,9 @@ def _steps(case: Case, one: Failed, *, is_own: bool) -> list[Words]:
     """Which sessions to look for, where it is their own setting; a pool hands them to everybody."""
     if not is_own:
         return []
-    pooled = any(db.startswith(POOLED) for db in case.dataset.frame("statistic")["db"].drop_nulls().unique())
+    pooled = any(
+        db.startswith(POOLED) for db in case.dataset.frame("statistic")["db"].drop_nulls().unique(maintain_order=True)
+    )
     by = phrase("a pool is before {}: ", one.db) if pooled else ""
     return [
         phrase("No setting of the server, a database or a role makes them read-only; {}who ran SET SESSION "
