@@ -8,6 +8,10 @@ from doctord.lab.fault import ONE, Fault, all_faults
 def test_each_required_fault_expects_its_cause() -> None:
     assert {name: fault.cause for name, fault in all_faults().items()} == {
         "checkpoint_storm": "checkpoints_too_frequent",
+        "few_logins_not_finished": None,
+        "logins_never_finished": "connections_near_limit",
+        "restore_command_finds_nothing": None,
+        "restore_command_hangs": "standby_stands_still",
         "connection_churn": "connection_churn",
         "cpu_hog": "cpu_other_processes",
         "disk_throttled": "cgroup_io_limit",
@@ -158,6 +162,7 @@ def test_each_fault_with_a_cause_comes_in_three_intensities_but_what_is_there_or
         "advisory_lock_chain",
         "inodes_run_out",
         "shared_memory_removed",
+        "restore_command_hangs",
         "socket_file_removed",
         "synchronous_standby_missing",
         "unlogged_emptied",
