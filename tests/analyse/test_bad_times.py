@@ -85,5 +85,22 @@ def test_a_small_servers_bad_time_is_not_hidden_by_a_large_one() -> None:
     assert (bad.db, bad.since) == (DB, minute(30))
 
 
+def test_sessions_that_were_looked_at_for_half_an_hour_are_no_bad_time_of_the_day() -> None:
+    """The rest of the day is not without sessions: nobody looked."""
+    host = recorded([0] * 600)
+    looked = recorded([0] * 300 + [6, 7] * 15 + [0] * 270)
+    assert told(Dataset.joined([host, looked])) == []
+
+
+def test_where_a_collector_looked_minutes_without_a_session_count() -> None:
+    looked = [
+        {"ts": minute(at + 1), "interval_s": 60.0, "host": "a", "db": DB, "wait_class": "CPU", "event": "CPU",
+         "average_active_sessions": 0.0}
+        for at in range(60)
+    ]  # fmt: skip
+    both = Dataset.joined([recorded([0] * 30 + [6] * 5 + [0] * 25), Dataset.from_rows(wait=looked)])
+    assert told(both) == [(30, 35)]
+
+
 def test_without_samples_of_sessions_nothing_is_told() -> None:
     assert bad_times(Dataset()) == []

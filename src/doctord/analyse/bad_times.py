@@ -7,8 +7,9 @@ from typing import Final
 import polars as pl
 
 from doctord.analyse.spells import LASTING
-from doctord.analyse.time import active_sessions
+from doctord.analyse.time import SAMPLED, active_sessions
 from doctord.analyse.vitals import SCALE_OF_MAD, SELDOM
+from doctord.dataset.common_statistics import names_of
 from doctord.dataset.dataset import Dataset
 
 WINDOW_S: Final = 60.0
@@ -16,12 +17,13 @@ WINDOW_S: Final = 60.0
 FEWEST_WINDOWS: Final = 20
 # One minute may be a checkpoint or a job that starts.
 FEWEST_BAD: Final = 2
+# One that is as usual between two bad ones does not part them.
+BRIDGED: Final = 2
 MOST: Final = 3
 # Sessions pile up where there are twice as many as usual and one more; transactions stop where a fifth is left.
 TIMES, MORE = 2.0, 1.0
 LEFT: Final = 0.2
 LEAST_PER_S: Final = 1.0
-COMMITS: Final = "pg_stat_database.xact_commit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,29 +67,30 @@ def _usual(values: pl.Series) -> tuple[float, float]:
 
 
 def _active(dataset: Dataset) -> list[tuple[str, pl.DataFrame]]:
-    """Active sessions on average in each minute that was looked at, of each server: `window`, `value`."""
-    looked = dataset.frame("cpu").filter(pl.col("cpu").is_null()).select(_window().unique(maintain_order=True))
+    """Active sessions on average in each minute in which a server was looked at, of each server: `window`, `value`.
+
+    A collector tells what was waited for each second, be it nothing; of other sources it is known from their first
+    sample of a session to their last, whatever else was measured for longer.
+    """
     busy = (
         active_sessions(dataset)
         .group_by("db", _window(), maintain_order=True)
         .agg(value=pl.col("interval_s").sum() / WINDOW_S)
     )
-    if looked.is_empty():
-        looked = busy.select(pl.col("window").unique(maintain_order=True))
-    return [
-        (
-            str(db),
-            looked.join(rows, on="window", how="left", maintain_order="left").with_columns(
-                pl.col("value").fill_null(0.0)
-            ),
-        )
-        for (db,), rows in busy.partition_by("db", as_dict=True, include_key=False).items()
-    ]
+    told = dataset.rows("wait", pl.sql_expr(SAMPLED), "db", "ts").select("db", _window()).unique(maintain_order=True)
+    found = []
+    for (db,), rows in busy.partition_by("db", as_dict=True, include_key=False).items():
+        looked = told.filter(pl.col("db") == db).select("window")
+        if looked.is_empty():
+            looked = rows.select(pl.int_range(pl.col("window").min(), pl.col("window").max() + 1).alias("window"))
+        measured = looked.join(rows, on="window", how="left", maintain_order="left")
+        found.append((str(db), measured.with_columns(pl.col("value").fill_null(0.0))))
+    return found
 
 
 def _committed(dataset: Dataset) -> list[tuple[str, pl.DataFrame]]:
     """Commits a second in each minute in which they were counted, of each server: `window`, `value`."""
-    rates = dataset.frame("statistic").filter((pl.col("name") == COMMITS) & (pl.col("interval_s") > 0))
+    rates = dataset.frame("statistic").filter(pl.col("name").is_in(names_of("commits")) & (pl.col("interval_s") > 0))
     counted = rates.group_by("db", "entity", _window(), maintain_order=True).agg(value=pl.col("value").mean())
     summed = counted.group_by("db", "window", maintain_order=True).agg(pl.col("value").sum())
     return [(str(db), rows) for (db,), rows in summed.partition_by("db", as_dict=True, include_key=False).items()]
@@ -103,7 +106,7 @@ def _spells(db: str, rows: pl.DataFrame) -> list[BadTime]:
     bad = rows.filter(pl.col("excess").is_not_null()).sort("window", maintain_order=True)
     if rows.height < FEWEST_WINDOWS or bad.height >= LASTING * rows.height:
         return []
-    is_new = (pl.col("window").diff() > FEWEST_BAD).fill_null(value=True).cum_sum()
+    is_new = (pl.col("window").diff() > BRIDGED).fill_null(value=True).cum_sum()
     spells = bad.group_by(is_new.alias("spell"), maintain_order=True).agg(
         first=pl.col("window").min(), last=pl.col("window").max(), bad=pl.len(), excess=pl.col("excess").sum()
     )

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import polars as pl
 
-from doctord.analyse.sqlstates import of_message
+from doctord.analyse.sql.sqlstates import of_message
 from doctord.dataset.dataset import Dataset
 
 LOGGED = "log.errors"

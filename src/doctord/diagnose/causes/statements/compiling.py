@@ -10,7 +10,7 @@ from doctord.diagnose.causes.statements import plan_invalidations as thrown_away
 from doctord.diagnose.causes.statements.plan_invalidations import invalidations
 from doctord.diagnose.causes.statements.planner_settings import evidence, first_steps, lengthening, named
 from doctord.diagnose.common.failures import failed
-from doctord.diagnose.common.slowed import is_slowed, on_cpu_ms, severity
+from doctord.diagnose.common.slowed import AVOIDABLE, is_slowed, on_cpu_ms, severity
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
@@ -167,13 +167,14 @@ def _outside_execution(case: Case) -> Iterator[Claim]:
             continue
         ahead, part = each - one.elapsed_ms, 1 - one.elapsed_ms / each
         against, longer, thrown = _failing(case, one), lengthening(case, one), invalidations(case, one)
-        if is_slowed(one, part, ahead):
+        slowed, why_known = is_slowed(one, part, ahead), bool(thrown or named(longer))
+        if slowed or (why_known and part >= AVOIDABLE and case.worth_saying(one.share * part)):
             yield Claim(
                 phrase("A statement runs for {:.3g ms} and takes {:.3g ms} on a CPU{}{}: {}", one.elapsed_ms, each,
                        named(longer), thrown_away.named(thrown), shortened(one.text or "")),
                 impact=at_most(one.share * part),
                 confidence=0.4 if against else 0.8 if named(longer) or thrown else 0.65,
-                severity="note" if against else severity(case, one.share * part, slowed=True),
+                severity="note" if against else severity(case, one.share * part, slowed=slowed),
                 for_=[
                     Evidence("session", f"statement_id = '{one.statement_id}'",
                              phrase("{:.1f ms} of each call on a CPU, by samples", each),

@@ -6,7 +6,7 @@ from doctord.analyse.sql.conditions import tables_of
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.hindered import Hindered, hindered, types
-from doctord.diagnose.common.scans import CHANGED_SHARE, Scan, evidence, scans, wants_much
+from doctord.diagnose.common.scans import CHANGED_SHARE, FOR_WANT_OF_AN_INDEX, Scan, evidence, scans, wants_much
 from doctord.diagnose.common.slowed import severity
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured
@@ -31,16 +31,7 @@ THE_PLAN = NotMeasured(
 )
 
 
-@cause(
-    explains=(
-        "buffer_pool_small",
-        "cpu_saturated",
-        "cpu_few_statements",
-        "device_saturated",
-        "few_rows_of_many_blocks",
-        "statement_dominates",
-    )
-)
+@cause(explains=FOR_WANT_OF_AN_INDEX)
 def index_not_used(case: Case) -> Iterator[Claim]:
     """A statement reads a whole large table although an index could serve it.
 

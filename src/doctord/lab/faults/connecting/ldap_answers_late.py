@@ -13,6 +13,7 @@ from doctord.lab.effect import Figure
 from doctord.lab.errors import LabError
 from doctord.lab.fault import fault
 from doctord.lab.host.processes import running
+from doctord.lab.load.logins import clients_that_log_in
 from doctord.lab.server import DATABASE, PrivateServer
 
 _STARTS_S = 10.0
@@ -29,19 +30,6 @@ with socket.create_server(("127.0.0.1", 0), backlog=128) as server:
     print(server.getsockname()[1], flush=True)
     while True:
         threading.Thread(target=answer, args=(server.accept()[0],)).start()
-"""
-_COMERS = """
-import sys, threading, time
-import psycopg
-def come():
-    while True:
-        try:
-            psycopg.connect(sys.argv[1]).close()
-        except psycopg.OperationalError as refused:
-            print(refused, flush=True)
-        time.sleep(0.5)
-for _ in range(4):
-    threading.Thread(target=come).start()
 """
 
 
@@ -83,7 +71,7 @@ def _logging_in(server: PrivateServer, delay_s: float) -> Iterator[None]:
     with running([sys.executable, "-c", _DIRECTORY, str(delay_s)], log):
         server.execute("create role app login")
         _ask_directory(server, _port(log))
-        with running([sys.executable, "-c", _COMERS, _dsn(server)], server.folder / "comers.log"):
+        with clients_that_log_in(server, _dsn(server), 4):
             yield
 
 

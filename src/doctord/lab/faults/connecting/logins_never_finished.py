@@ -9,6 +9,7 @@ from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
 from doctord.lab.figures import log_lines
 from doctord.lab.host.processes import running
+from doctord.lab.load.logins import clients_that_log_in
 from doctord.lab.server import PrivateServer
 
 # With it the postmaster has 84 places for children of all kinds (PostgreSQL 13 to 17), 60 for clients from 18 on.
@@ -24,16 +25,6 @@ while True:
     held = [one for one in held if one not in ended]
     while len(held) < int(sys.argv[2]):
         held.append(socket.create_connection(("127.0.0.1", int(sys.argv[1]))))
-    time.sleep(0.5)
-"""
-_COMER = """
-import sys, time
-import psycopg
-while True:
-    try:
-        psycopg.connect(sys.argv[1]).close()
-    except psycopg.OperationalError as refused:
-        print(refused, flush=True)
     time.sleep(0.5)
 """
 _REFUSED = Figure("logins refused", "logins", 1, log_lines("too many clients"))
@@ -66,6 +57,5 @@ def few_logins_not_finished(server: PrivateServer, _dose: Dose) -> Iterator[None
 @contextmanager
 def _monitored(server: PrivateServer, count: int) -> Iterator[None]:
     monitor = [sys.executable, "-c", _MONITOR, str(server.port), str(count)]
-    comer = [sys.executable, "-c", _COMER, server.dsn]
-    with running(monitor, server.folder / "monitor.log"), running(comer, server.folder / "comer.log"):
+    with running(monitor, server.folder / "monitor.log"), clients_that_log_in(server, server.dsn):
         yield

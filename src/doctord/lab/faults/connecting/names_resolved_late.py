@@ -10,6 +10,7 @@ from doctord.lab.effect import Figure
 from doctord.lab.fault import fault
 from doctord.lab.host.network import far_end
 from doctord.lab.host.processes import running
+from doctord.lab.load.logins import clients_that_log_in, last_login_s
 from doctord.lab.server import DATABASE, PrivateServer
 
 _ADDRESS: Final = "127.0.0.99"
@@ -30,28 +31,9 @@ names.bind((sys.argv[1], 53))
 while True:
     threading.Thread(target=answer, args=names.recvfrom(512)).start()
 """
-_COMERS = """
-import sys, threading, time
-import psycopg
-def come():
-    while True:
-        began = time.monotonic()
-        psycopg.connect(sys.argv[1]).close()
-        print(time.monotonic() - began, flush=True)
-        time.sleep(0.5)
-for _ in range(4):
-    threading.Thread(target=come).start()
-"""
 
 
-def _login_s(server: PrivateServer) -> float | None:
-    """How long the last login of a client elsewhere took; null before there was one."""
-    log = server.folder / "comers.log"
-    told = log.read_text().split() if log.exists() else []
-    return float(told[-1]) if told else None
-
-
-_LOGIN = Figure("until a client elsewhere is logged in", "s", 0.5, _login_s)
+_LOGIN = Figure("until a client elsewhere is logged in", "s", 0.5, last_login_s)
 _SETTINGS = {"log_hostname": "on"}
 _ROOT_FOR = "a network of its own"
 
@@ -86,6 +68,5 @@ def _coming(server: PrivateServer, delay_s: float) -> Iterator[None]:
         beside.enter_context(running(names, server.folder / "names.log"))
         far = beside.enter_context(far_end(server))
         dsn = f"host={far.address} port={server.port} user=postgres dbname={DATABASE}"
-        comers = [*far.entrance, sys.executable, "-c", _COMERS, dsn]
-        beside.enter_context(running(comers, server.folder / "comers.log"))
+        beside.enter_context(clients_that_log_in(server, dsn, 4, far.entrance))
         yield

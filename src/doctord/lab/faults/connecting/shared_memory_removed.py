@@ -1,6 +1,5 @@
 """A server whose shared memory somebody has removed: those that are connected work on, and nobody else gets in."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,20 +10,10 @@ from doctord.lab.effect import Figure
 from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import ONE, fault
 from doctord.lab.figures import log_lines
-from doctord.lab.host.processes import running
+from doctord.lab.load.logins import clients_that_log_in
 from doctord.lab.server import PrivateServer
 
 _ITS_OWN = "/dev/shm/PostgreSQL."  # noqa: S108 - that is where shm_open(3) puts them
-_COMER = """
-import sys, time
-import psycopg
-while True:
-    try:
-        psycopg.connect(sys.argv[1], application_name="web").close()
-    except psycopg.OperationalError:
-        pass
-    time.sleep(0.5)
-"""
 # More tables than the server's own memory has room to keep statistics of: it makes segments for them.
 _TABLES: LiteralString = """
 do $$ begin for n in 1..2000 loop
@@ -49,7 +38,7 @@ def shared_memory_removed(server: PrivateServer, _dose: Dose) -> Iterator[None]:
         raise UnavailableError("the server has no segment in /dev/shm")
     for segment in segments:
         segment.unlink()
-    with running([sys.executable, "-c", _COMER, server.dsn], server.folder / "comer.log"):
+    with clients_that_log_in(server, server.dsn):
         yield
 
 

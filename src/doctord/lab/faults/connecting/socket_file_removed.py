@@ -1,26 +1,18 @@
 """A Unix socket whose file was removed while the server listens at it, and a client that looks in the wrong place."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from psycopg.conninfo import make_conninfo
+
 from doctord.lab.dose import Dose
 from doctord.lab.effect import Figure
 from doctord.lab.fault import ONE, fault
-from doctord.lab.host.processes import running
+from doctord.lab.load.logins import clients_that_log_in
 from doctord.lab.server import PrivateServer
 
-_COMER: Final = """
-import sys, time
-from contextlib import suppress
-import psycopg
-while True:
-    with suppress(psycopg.OperationalError):
-        psycopg.connect(sys.argv[1], host=sys.argv[2], application_name="web").close()
-    time.sleep(0.5)
-"""
 _SETTINGS: Final = {"unix_socket_directories": "{folder}, {folder}/data"}
 
 
@@ -61,6 +53,5 @@ def socket_looked_for_elsewhere(server: PrivateServer, _dose: Dose) -> Iterator[
 
 @contextmanager
 def _coming(server: PrivateServer, folder: Path) -> Iterator[None]:
-    command = [sys.executable, "-c", _COMER, server.dsn, str(folder)]
-    with running(command, server.folder / "comer.log"):
+    with clients_that_log_in(server, make_conninfo(server.dsn, host=str(folder))):
         yield
