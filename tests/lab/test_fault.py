@@ -9,7 +9,9 @@ def test_each_required_fault_expects_its_cause() -> None:
     assert {name: fault.cause for name, fault in all_faults().items()} == {
         "checkpoint_storm": "checkpoints_too_frequent",
         "few_logins_not_finished": None,
+        "grants_elsewhere": None,
         "logins_never_finished": "connections_near_limit",
+        "plans_thrown_away": "planning_slow",
         "restore_command_finds_nothing": None,
         "restore_command_hangs": "standby_stands_still",
         "connection_churn": "connection_churn",
