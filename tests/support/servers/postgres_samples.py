@@ -41,3 +41,13 @@ def until(
             seen.append(row)
         time.sleep(0.02)
     raise AssertionError(f"no such row in {table}; the last of {len(seen)}: {seen[-5:]}")
+
+
+def settled(read: Any, link: Link, wanted: Any) -> list[Batch]:
+    """Reads until what the server counted has arrived in its views: up to a second before version 15."""
+    for _ in range(50):
+        batches = read(link)
+        if wanted(batches):
+            return batches
+        time.sleep(0.1)
+    raise AssertionError(f"not seen: {[rows_of(batch.table, [batch]) for batch in batches]}")
