@@ -47,7 +47,7 @@ ORDER BY 3 DESC NULLS LAST LIMIT 5
 # A sequence whose column has larger values already: after a restore, or rows that brought numbers of their own.
 # The last bound of the column's histogram is its largest value at the last ANALYZE: the distance alone is told.
 _BEHIND: Final = """\
-SELECT /* doctord */ current_database() || '.' || n.nspname || '.' || c.relname AS entity,
+SELECT /* doctord */ current_database() || '.' || n.nspname || '.' || c.relname || ' of ' || key.relname AS entity,
        bound.high - coalesce(pg_sequence_last_value(s.seqrelid), s.seqstart - s.seqincrement) AS "pg_sequences.behind"
 FROM pg_sequence AS s JOIN pg_class AS c ON c.oid = s.seqrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
      JOIN pg_depend AS d ON d.classid = 'pg_class'::regclass AND d.objid = s.seqrelid
@@ -56,12 +56,13 @@ FROM pg_sequence AS s JOIN pg_class AS c ON c.oid = s.seqrelid JOIN pg_namespace
      JOIN pg_attribute AS a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
      JOIN pg_stats AS x ON x.schemaname = tn.nspname AND x.tablename = t.relname AND x.attname = a.attname
           AND NOT x.inherited,
+     LATERAL (SELECT k.relname FROM pg_index JOIN pg_class AS k ON k.oid = indexrelid
+              WHERE indrelid = t.oid AND indisunique AND indnkeyatts = 1 AND indkey[0] = a.attnum AND indpred IS NULL
+              ORDER BY indisprimary DESC, indexrelid LIMIT 1) AS key,
      LATERAL (SELECT CASE WHEN a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)
                           THEN (x.histogram_bounds::text::bigint[])[array_upper(x.histogram_bounds, 1)] END AS high)
          AS bound
 WHERE s.seqincrement > 0 AND NOT s.seqcycle AND has_sequence_privilege(s.seqrelid, 'SELECT, USAGE')
-      AND EXISTS (SELECT FROM pg_index WHERE indrelid = t.oid AND indisunique AND indnkeyatts = 1
-                        AND indkey[0] = a.attnum AND indpred IS NULL)
       AND bound.high > coalesce(pg_sequence_last_value(s.seqrelid), s.seqstart - s.seqincrement)
 ORDER BY 2 DESC LIMIT 5
 """
@@ -72,8 +73,9 @@ class Schema:
 
     The entity is `database.schema.index on schema.table`, or `database.schema.sequence`, in the ten largest databases.
     Sequences that begin anew at their end are left out. `pg_sequences.behind` is how far the largest value of its
-    column is ahead of a sequence, where it is. Into `setting` goes what depends on what (`dependencies.py`),
-    and which collations have another version than was recorded (`collations.py`).
+    column is ahead of a sequence, where it is; its entity ends in ` of ` and the column's unique index. Into `setting`
+    goes what depends on what (`dependencies.py`), and which collations have another version than was recorded
+    (`collations.py`).
     """
 
     name = "schema"
