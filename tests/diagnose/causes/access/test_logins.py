@@ -120,3 +120,9 @@ def test_connections_near_the_limit_of_a_role(used: float, *, is_near: bool) -> 
 
 def test_a_limit_that_nobody_measured_is_none() -> None:
     assert not found(host(postgres={("app", "pg_roles.connections"): 900.0}))
+
+
+@pytest.mark.parametrize("what", ["role", "database"])
+def test_somebody_who_tries_names_that_are_not_there_is_no_emergency(what: str) -> None:
+    finding = found(seen(f'FATAL 3D000 {what} "?" does not exist', who="user admin, database admin"))["logins_refused"]
+    assert finding.severity == "warning"

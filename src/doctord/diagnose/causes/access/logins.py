@@ -13,7 +13,9 @@ from doctord.diagnose.common.login_refusals import (
     CLOSED,
     DATABASE_FULL,
     LIBRARY,
+    NO_DATABASE,
     NO_LOGIN,
+    NO_ROLE,
     NO_RULE,
     PASSWORD,
     ROLE_FULL,
@@ -82,7 +84,12 @@ def _of_whom(one: Refused) -> Words:
 
 
 def _severity(case: Case, db: str, one: Refused) -> Severity:
-    """Critical where fewer sessions of that database began than were refused."""
+    """Critical where fewer sessions of that database began than were refused.
+
+    Names that are not there may be anybody's who tries: what is meant by them, the server cannot know.
+    """
+    if one.refusal in (NO_ROLE, NO_DATABASE):
+        return "warning"
     began = sum(
         rate.mean * (rate.seconds or case.seconds)
         for rate in case.figures("pg_stat_database.sessions")
