@@ -43,5 +43,5 @@ def test_what_is_no_command_is_refused(text: str) -> None:
 
 
 def test_too_few_pairs_are_refused() -> None:
-    with pytest.raises(UserError, match="2 pairs"):
+    with pytest.raises(UserError, match="--pairs 2"):
         of_commands((QUICK, QUICK), 2, 60.0, Question())

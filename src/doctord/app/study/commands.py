@@ -41,7 +41,9 @@ def of_commands(
         UserError: a command cannot be started, fails, or takes too long; there are too few pairs or too many.
     """
     if not FEWEST_RUNS <= pairs <= MOST_PAIRS:
-        raise UserError(f"{pairs} pairs", f"from {FEWEST_RUNS} to {MOST_PAIRS}: fewer tell no interval")
+        raise UserError(
+            f"--pairs {pairs} is too few or too many", f"from {FEWEST_RUNS} to {MOST_PAIRS}: fewer tell no interval"
+        )
     words = {name: words_of(text) for name, text in zip("ab", commands, strict=True)}
     took: dict[str, list[Run]] = {name: [] for name in words}
     with watcher.progress("Running", 2 * pairs, "files") as progress:
@@ -100,7 +102,8 @@ def timed(words: Sequence[str], limit_s: float) -> Run:
     took_s, cpu_s = time.monotonic() - began, _children_cpu_s() - before
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise UserError(f"{words[0]} ended with status {done.returncode}: {last}", "a run that fails is no result")
+        why = f": {last}" if last else ", and said nothing"
+        raise UserError(f"{words[0]} ended with status {done.returncode}{why}", "a run that fails is no result")
     return took_s, cpu_s
 
 
