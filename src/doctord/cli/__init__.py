@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 import sys
 from collections.abc import Callable
+from inspect import Signature
 from typing import Annotated, Any
 
 import typer
@@ -44,15 +45,26 @@ def doctord(
     """Doctor D: what ails this database server, how it knows, and what to do."""
 
 
-def load() -> None:
-    """Register every command, in the order of their names: each module here or in a folder that is no shared ground."""
-    names = (module.name for module in pkgutil.walk_packages(__path__, f"{__name__}."))
-    for name in sorted(names, key=lambda name: name.rpartition(".")[2]):
+def load(word: str = "") -> None:
+    """Register every command, in the order of their names: each module here or in a folder that is no shared ground.
+
+    Of a word that a command may begin with, only the modules whose names begin so, where there are any: a module is
+    named after its commands (`study` and `study-run`, `map_kept` and `map_live`).
+    """
+    names = sorted(
+        (module.name for module in pkgutil.walk_packages(__path__, f"{__name__}.")), key=lambda name: _leaf(name)
+    )
+    wanted = [name for name in names if _leaf(name).partition("_")[0] == (word.partition("-")[0] or None)]
+    for name in wanted or names:
         importlib.import_module(name)
 
 
+def _leaf(module: str) -> str:
+    return module.rpartition(".")[2]
+
+
 def only(word: str) -> None:
-    """Leave Typer the command or group of this name, if there is one; else all stay, as help and completion need them.
+    """Leave Typer the command or group of this name, if there is one; else all stay, as completion needs them.
 
     It makes options of all that is registered, which is half of the time that a command takes to begin.
     """
@@ -62,13 +74,26 @@ def only(word: str) -> None:
         app.registered_commands, app.registered_groups = commands, groups
 
 
+def names_alone(group: typer.Typer) -> None:
+    """Leave Typer the commands of a group without their options, of which the help on all commands says nothing."""
+    for command in group.registered_commands:
+        vars(command.callback)["__signature__"] = Signature()
+    for below in group.registered_groups:
+        if below.typer_instance:
+            names_alone(below.typer_instance)
+
+
 def _name(name: str | None, function: Callable[..., Any]) -> str:
     return name or get_command_name(function.__name__)
 
 
 def main() -> None:
     """Run the command line. Exit status: 0 healthy, 1 findings, 2 usage or data error."""
-    load()
-    only(sys.argv[1] if len(sys.argv) > 1 else "")
+    word = sys.argv[1] if len(sys.argv) > 1 else ""
+    load(word)
+    if word in ("-h", "--help"):
+        names_alone(app)
+    else:
+        only(word)
     with harmless_streams():
         app(prog_name="doctord")

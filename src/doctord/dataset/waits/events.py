@@ -50,7 +50,10 @@ def find(vendor: str, event: str) -> WaitEvent | None:
     """
     named, patterns = _lines(vendor)
     known = named.get(event) or named.get(event.lower())
-    return known or next((line for line in patterns if _fits(line.event, event)), None)
+    if known or not event.lower().startswith(tuple(patterns)):
+        return known
+    fit = (line for lines in patterns.values() for line in lines if _fits(line.event, event))
+    return max(fit, key=lambda line: len(line.event), default=None)
 
 
 def kind_of(event: str | None, wait_class: str | None = None) -> str | None:
@@ -73,26 +76,22 @@ def kind_of(event: str | None, wait_class: str | None = None) -> str | None:
 
 
 @cache
-def _lines(vendor: str) -> tuple[dict[str, WaitEvent], list[WaitEvent]]:
-    """The lines of single events by name, also in small letters, and those of several, the longest name first.
+def _lines(vendor: str) -> tuple[dict[str, WaitEvent], dict[str, list[WaitEvent]]]:
+    """The lines of single events by name, also in small letters, and those of several by what stands before `%`.
 
     PostgreSQL's `*` is all of a type, which an event's name does not tell. Of two events of one name (SyncRep: the
     wait itself, and the lock on its state) the first counts; both are of one kind.
     """
-    named, several = dict[str, WaitEvent](), list[WaitEvent]()
+    named, several = dict[str, WaitEvent](), dict[str, list[WaitEvent]]()
     for line in wait_events(vendor):
         if "%" in line.event:
-            several.append(line)
+            several.setdefault(line.event.partition("%")[0].lower(), []).append(line)
         elif line.event != "*":
             named.setdefault(line.event, line)
     for event, line in tuple(named.items()):
         named.setdefault(event.lower(), line)
-    several.sort(key=lambda line: -len(line.event))
     return named, several
 
 
 def _fits(pattern: str, event: str) -> bool:
-    """Whether an event is like a name with `%` in it: few begin alike, and an expression is made for these alone."""
-    if not event.lower().startswith(pattern.partition("%")[0].lower()):
-        return False
     return re.fullmatch(re.escape(pattern).replace("%", ".*"), event, re.IGNORECASE) is not None

@@ -5,7 +5,6 @@ from typing import Any
 from doctord.app.diagnose import Examination
 from doctord.report import wording
 from doctord.report.diagnosis import document as documents
-from doctord.report.diagnosis import terminal
 
 
 def document(found: Examination) -> dict[str, Any]:
@@ -15,6 +14,8 @@ def document(found: Examination) -> dict[str, Any]:
 
 def render(found: Examination) -> str:
     """The same as lines of text."""
+    from doctord.report.diagnosis import terminal  # noqa: PLC0415 - a document needs nothing of what draws lines
+
     return terminal.render(found.diagnosis, others=[other.diagnosis for other in found.others])
 
 

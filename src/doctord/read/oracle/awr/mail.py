@@ -1,11 +1,7 @@
 """HTML that a mail program saved: a message with parts, or quoted-printable text."""
 
-import binascii
-import email
 import quopri
 import re
-from email import policy
-from email.message import EmailMessage
 
 from doctord.regex import regex
 
@@ -24,6 +20,11 @@ def unmailed(content: bytes) -> bytes:
 
 
 def _part(content: bytes) -> bytes:
+    import binascii  # noqa: PLC0415 - these take longer to import than a report to read, and few are mails
+    import email  # noqa: PLC0415
+    from email import policy  # noqa: PLC0415
+    from email.message import EmailMessage  # noqa: PLC0415
+
     message = email.message_from_bytes(content, _class=EmailMessage, policy=policy.default)
     for part in message.walk():
         if part.get_content_type() == "text/html":
