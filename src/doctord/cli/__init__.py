@@ -51,9 +51,7 @@ def load(word: str = "") -> None:
     Of a word that a command may begin with, only the modules whose names begin so, where there are any: a module is
     named after its commands (`study` and `study-run`, `map_kept` and `map_live`).
     """
-    names = sorted(
-        (module.name for module in pkgutil.walk_packages(__path__, f"{__name__}.")), key=lambda name: _leaf(name)
-    )
+    names = sorted((module.name for module in pkgutil.walk_packages(__path__, f"{__name__}.")), key=_leaf)
     wanted = [name for name in names if _leaf(name).partition("_")[0] == (word.partition("-")[0] or None)]
     for name in wanted or names:
         importlib.import_module(name)
@@ -76,8 +74,8 @@ def only(word: str) -> None:
 
 def names_alone(group: typer.Typer) -> None:
     """Leave Typer the commands of a group without their options, of which the help on all commands says nothing."""
-    for command in group.registered_commands:
-        vars(command.callback)["__signature__"] = Signature()
+    for one in group.registered_commands:
+        vars(one.callback)["__signature__"] = Signature()
     for below in group.registered_groups:
         if below.typer_instance:
             names_alone(below.typer_instance)

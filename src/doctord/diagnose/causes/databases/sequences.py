@@ -26,7 +26,7 @@ class Behind(NamedTuple):
     duplicates: Sequence[Logged]
 
     @property
-    def count(self) -> float:
+    def failures(self) -> float:
         """How many duplicate keys there were."""
         return sum(one.count for one in self.duplicates)
 
@@ -88,11 +88,11 @@ def sequence_behind_column(case: Case) -> Iterator[Claim]:
         behind = [_behind(case, one) for one in case.figures(BEHIND) if one.db == db and one.last > 0]
         if not behind:
             continue
-        first, *_ = behind = sorted(behind, key=lambda one: (-one.count, -one.numbers, one.sequence))
-        is_met = first.count >= OFTEN
+        first, *_ = behind = sorted(behind, key=lambda one: (-one.failures, -one.numbers, one.sequence))
+        is_met = first.failures >= OFTEN
         yield Claim(
             phrase("Sequence {} is {:,.0f} behind its column{}", first.sequence, first.numbers,
-                   phrase(": {:,.0f} duplicate keys", first.count) if is_met else ""),
+                   phrase(": {:,.0f} duplicate keys", first.failures) if is_met else ""),
             impact=NOT_MEASURED if is_met else NONE_YET,
             confidence=0.85 if is_met else 0.5,
             severity="warning" if is_met else "note",
