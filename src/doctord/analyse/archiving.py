@@ -1,6 +1,6 @@
 """How long Oracle's logs take to be archived, beside how long they take to be filled."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -11,8 +11,7 @@ ARCHIVED_IN, FILLED_IN = "alert_log.archive_time", "alert_log.fill_time"
 FEWEST = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Archiving:
+class Archiving(NamedTuple):
     """The logs of one database in its worst hour: how many, and the mean seconds to fill and to archive one."""
 
     db: str

@@ -5,9 +5,8 @@ samples that view queues for a CPU like all others: on a full host samples miss 
 scheduler counts it for each process (/proc/PID/schedstat), whoever looks.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -29,8 +28,7 @@ _COUNTED: Final = ("ts", "interval_s", "pid", "ppid", "usr_pct", "sys_pct", "cpu
 CPU_PCT: Final = pl.coalesce(pl.col("usr_pct") + pl.col("sys_pct"), "cpu_pct")
 
 
-@dataclass(frozen=True, slots=True)
-class Backends:
+class Backends(NamedTuple):
     """What the client backends of one server did, seconds over the time that sessions were sampled.
 
     `cpu_s` on a CPU and `run_wait_s` ready to run without one; `sleeps` is how often they gave a CPU up by themselves,

@@ -1,8 +1,7 @@
 """When it was bad: the minutes of a recording in which a server's sessions piled up, or its transactions stopped."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -26,8 +25,7 @@ LEFT: Final = 0.2
 LEAST_PER_S: Final = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class BadTime:
+class BadTime(NamedTuple):
     """A time on end, in whole minutes, in which the server `db` suffered."""
 
     db: str

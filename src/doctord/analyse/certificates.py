@@ -1,8 +1,7 @@
 """Certificates of servers: how long they still hold, and from when on that is little."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -17,8 +16,7 @@ NEAR_PART: Final = 0.2
 AT_ONCE: Final = timedelta(minutes=5)
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(NamedTuple):
     """A certificate of a server as it was seen at a moment; `entity` says where it stands.
 
     `left_s` is the time until it ends, `held_s` the time since it began; both may be negative.

@@ -1,6 +1,6 @@
 """Looking up figures of a dataset: means weighted by the interval that each row covers."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -12,8 +12,7 @@ MESSAGES = "log.messages"
 CLOCKS_DIFFER = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Statistic:
+class Statistic(NamedTuple):
     """One named figure of one entity over the interval: its mean, its last and its largest reading.
 
     `seconds` is how long it was measured for; 0 of readings of single moments.

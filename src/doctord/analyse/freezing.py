@@ -1,7 +1,6 @@
 """The relations that hold the oldest transaction id, or multixact, of a database that grows old."""
 
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -21,8 +20,7 @@ AGES: Final[dict[Number, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Oldest:
+class Oldest(NamedTuple):
     """A relation (`schema.name`), what it is, and the age of its oldest number that is not frozen.
 
     `session` (a process id) and `who` tell whose a temporary one is; null where that is not known.

@@ -1,8 +1,7 @@
 """Who holds the connections of a server, and of which sessions the client no longer exists."""
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -17,8 +16,7 @@ LOST: Final[dict[Fate, str]] = {
 """The figures of sessions whose client is gone, or silent, by `PID USER@ADDRESS PROGRAM`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(NamedTuple):
     """A client (`USER@ADDRESS PROGRAM`): connections, how many are idle, for how long half of these are, at the least.
 
     `there` is how many of the idle have a client that was seen, `gone` one that no longer exists, `silent` one that
@@ -34,8 +32,7 @@ class Holder:
     silent: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(NamedTuple):
     """A session whose client is gone, or silent, and for how long it is idle."""
 
     pid: int
@@ -43,8 +40,7 @@ class Left:
     idle_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(NamedTuple):
     """How many idle connections a client had at first and at last, and the time between the two, in seconds."""
 
     first: float

@@ -5,7 +5,6 @@ knows that it is taken, and by whom.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -20,8 +19,7 @@ HELD: Final = "pgbouncer.held_s"
 Doing: TypeAlias = Literal["idle", "idle in transaction", "active"]
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(NamedTuple):
     """A client's hold on a server of a pool: its program and address, and what the server's session did meanwhile.
 
     `asked_s` is how long ago the client last asked for something, at the longest. `doing` is what the session did most

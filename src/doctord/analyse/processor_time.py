@@ -4,8 +4,8 @@ Samples tell what a session waits for; of one that waits for nothing they tell n
 it waits for one while its state still says idle, or names the wait that has just ended. The kernel tells both.
 """
 
-from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 import polars as pl
 
@@ -25,8 +25,7 @@ CHANCE = 3.0
 ON_CPU = ((pl.col("wait_class") == "CPU") & (pl.col("event") == "CPU")).fill_null(value=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessorTime:
+class ProcessorTime(NamedTuple):
     """Seconds on a CPU and in the run queue, of the sessions of one server.
 
     `unsampled_s` is the part of both in which samples had the session for idle; it is 0 where the kernel's count is not

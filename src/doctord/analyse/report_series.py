@@ -9,10 +9,9 @@ comes every day, or every week, is none.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import fmean, median
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -30,8 +29,7 @@ KINDS: tuple[Kind, ...] = ("wait class", "event", "statement")
 Ends = Sequence[tuple[datetime, float]]  # of intervals, with the length of each in seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Rise:
+class Rise(NamedTuple):
     """What takes more time (or, of a rate, is done more often) in a run of intervals than in all others.
 
     `since` is where the run begins; `ends` is the end of the first and of the last interval in it; `lasting` says that

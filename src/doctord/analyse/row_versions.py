@@ -1,9 +1,8 @@
 """Tables whose readers step over many row versions to find one that they may see."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -22,8 +21,7 @@ LAST_VACUUM: Final = "pg_stat_user_tables.last_vacuum_age_s"
 USUAL_PAGES = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Versions:
+class Versions(NamedTuple):
     """A table (`schema.name` in a database) with dead rows, and what they cost those who look for live ones.
 
     `pages_per_row` are the table's own pages that are looked at for each row found or written; `gets_share` its part

@@ -1,7 +1,6 @@
 """Clocks that differ: the servers' beside this host's, by more than the way of the question can explain."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -16,8 +15,7 @@ LEAST_S: Final = 1.0
 TIMES_ROUND_TRIP: Final = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(NamedTuple):
     """A server's clock: how far it is ahead of this host's (negative: behind), at the last look and at the worst one.
 
     `differs` is whether it was off at the last look by more than the question's way can explain, `differed` whether it

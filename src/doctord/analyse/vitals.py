@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import polars as pl
 
@@ -39,8 +40,7 @@ class Vital:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class Usual:
+class Usual(NamedTuple):
     """What a vital sign used to be: its median over windows of the same length, and what it was seldom above."""
 
     median: float

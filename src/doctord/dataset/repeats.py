@@ -1,8 +1,8 @@
 """Rows that tell again what others told: of a file read twice, of one that grew meanwhile, of its copy as text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import polars as pl
 
@@ -16,8 +16,7 @@ DERIVED = ("wait_kind",)
 STEPS_PER_E = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """What the rows of a part are of: from when to when, null where no time is known, and the hosts."""
 
     span: tuple[datetime, datetime] | None

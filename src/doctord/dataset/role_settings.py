@@ -3,8 +3,7 @@
 Both names are quoted as SQL would have them, so that `*` alone stands for every role, or every database.
 """
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.dataset.secrets import HIDDEN
 from doctord.regex import regex
@@ -26,8 +25,7 @@ _NAME: Final = regex(rf"(?P<role>{_QUOTED}) (?P<database>{_QUOTED}) (?P<name>\S+
 _PLAIN: Final = regex(r"[a-z_][a-z0-9_$]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """For whom a setting holds, and which: null stands for every role, and for every database."""
 
     role: str | None

@@ -6,13 +6,12 @@ This file is plain data and imports nothing heavy: the recorder, which must stay
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 ColumnType: TypeAlias = Literal["ts", "f64", "i64", "str"]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column: its name (unit included), its type, and what it means."""
 
     name: str

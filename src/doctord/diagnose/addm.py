@@ -1,8 +1,8 @@
 """What Oracle's own monitor (ADDM) found in the same interval: evidence for what causes claim, or against it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -47,8 +47,7 @@ SAME: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(NamedTuple):
     """A finding of ADDM: its title, the share (0 to 1) of all activity, and the rows that tell it."""
 
     title: str

@@ -1,16 +1,15 @@
 """Weighing: a figure held against its threshold speaks for a cause or against it, and says nothing when unmeasured."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import inf, nextafter
+from typing import NamedTuple
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Words, format_of, phrase
 
 
-@dataclass(frozen=True, slots=True)
-class Sign:
+class Sign(NamedTuple):
     """A figure that speaks for a cause from its threshold on, and against it below.
 
     `words` has a place for the figure (see `phrase`), whose format is that of the threshold too: `"{:.0f %} idle"`.

@@ -7,8 +7,7 @@ host's and names no event.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -27,8 +26,7 @@ OF_HISTORY: Final = "history, "
 BY_CLASS: Final = "wait_class"
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """What claims name: events, kinds and classes of waits (`%` at the end stands for any text), and statements."""
 
     waits: frozenset[str]

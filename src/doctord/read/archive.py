@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import IO
+from typing import IO, NamedTuple
 
 from doctord.errors import UserError
 from doctord.read.prometheus import api as prometheus_api
@@ -27,16 +27,14 @@ COPY_BYTES = 1 << 20
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, *UNPACK_ERRORS)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """One file to be read: where it lies, and what the user calls it."""
 
     path: Path
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(NamedTuple):
     """A file, or a part of an archive, that could not even be opened, and why."""
 
     name: str

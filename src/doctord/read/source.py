@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, Literal, TypeAlias
+from typing import IO, Literal, NamedTuple, TypeAlias
 
 from doctord.dataset.calltrace import Trace
 from doctord.errors import UserError
@@ -26,8 +26,7 @@ BOMB_BYTES = 1 << 30  # what unpacks to more than this, and to BOMB_RATIO times 
 BOMB_RATIO = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(NamedTuple):
     """A line that could not be used, and why; line 0 stands for many."""
 
     file: str

@@ -1,6 +1,5 @@
 """How long clients wait until a server accepts their connections, by listening socket."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
@@ -17,8 +16,7 @@ LEAST_SAMPLES, LEAST_SHARE, MANY_SAMPLES = 3, 0.1, 60
 STUCK = 0.8  # seconds that the delay grows in a second
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptDelay:
+class AcceptDelay(NamedTuple):
     """A listening socket at which clients wait.
 
     `delay_s` is the mean over the `slow` samples, of `samples`, in which it was 0.1 s or more, `longest_s` the largest;

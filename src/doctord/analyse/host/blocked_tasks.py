@@ -1,6 +1,6 @@
 """Tasks that wait for I/O, beside those that run or could."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -15,8 +15,7 @@ LASTING = 0.5
 LATENCIES = ("read_ms", "write_ms", "request_ms", "device_ms")
 
 
-@dataclass(frozen=True, slots=True)
-class Blocked:
+class Blocked(NamedTuple):
     """Mean numbers of tasks blocked on I/O, and of those running or ready; the share (0 to 1) of the time of it."""
 
     tasks: float

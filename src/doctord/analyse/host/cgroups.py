@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import polars as pl
 
@@ -18,8 +18,7 @@ IO_LIMITS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CpuGroup:
+class CpuGroup(NamedTuple):
     """A group's use of CPU, in the names of component `cgroup`; what was not measured is null."""
 
     path: str
@@ -36,8 +35,7 @@ class CpuGroup:
         return self.nr_throttled_per_s / self.nr_periods_per_s
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryGroup:
+class MemoryGroup(NamedTuple):
     """A group's memory, in the names of component `cgroup`; what was not measured is null.
 
     `kills` are the processes that the kernel killed in it, over the time for which that was counted. `is_above` says
@@ -55,8 +53,7 @@ class MemoryGroup:
     is_above: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class IoLimit:
+class IoLimit(NamedTuple):
     """One I/O limit of a group on a device, and how it is used.
 
     `entity` is `PATH DEVICE`; `rate` and `limit` are bytes or requests per second, as `name` says; `part` is the share
@@ -140,10 +137,10 @@ def cpu_groups(dataset: Dataset) -> list[CpuGroup]:
 
 
 def _means(
-    dataset: Dataset, kind: type, resource: str, besides: Collection[str] = ()
+    dataset: Dataset, kind: type[CpuGroup | MemoryGroup], resource: str, besides: Collection[str] = ()
 ) -> list[tuple[str, dict[str, float | None]]]:
     """By path, the mean of each figure that `kind` has a field for; null where it was not measured."""
-    names = [field.name for field in fields(kind) if field.name not in ("path", *besides)]
+    names = [name for name in kind._fields if name not in ("path", *besides)]
     found = {name: {item.entity or "": item.mean for item in figures(dataset, f"{resource}.{name}")} for name in names}
     paths = sorted({path for means in found.values() for path in means})
     return [(path, {name: found[name].get(path) for name in names}) for path in paths]

@@ -1,7 +1,6 @@
 """Processes on this host that sessions wait for as their clients: what they got of the CPUs, and what stops them."""
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from doctord.analyse.figures import Statistic, figures
 from doctord.analyse.host.processes import processes
@@ -16,8 +15,7 @@ LIMIT, THROTTLED_PCT, THROTTLED_S = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Quota:
+class Quota(NamedTuple):
     """A quota of CPU time: of which group, how many CPUs, and the part (0 to 1) of its periods that it cut short.
 
     `throttled_s_per_s` is how long the group was stopped, summed over CPUs.
@@ -29,8 +27,7 @@ class Quota:
     throttled_s_per_s: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ClientProcess:
+class ClientProcess(NamedTuple):
     """A client of sessions on this host: one process, or several of a name in one control group (`pid` is the first).
 
     `in_transaction`, `waited_for` and `active` are sessions on average: idle in a transaction, waiting for the client

@@ -3,7 +3,7 @@
 Both are told in some intervals only (docs/explanation/linux-figures.md): the means are over these.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -16,8 +16,7 @@ _WEIGHT = pl.col("interval_s").fill_null(1.0)
 _CPU = (pl.col("usr_pct") + pl.col("sys_pct")) / 100
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """A process by its moves between CPUs, means over the intervals in which they were counted.
 
     `forced_per_s` is the least number of moves for which it had not gone to sleep: when a task wakes up, the scheduler
@@ -38,8 +37,7 @@ class Moved:
         return min(self.forced_per_s * MOVE_S / self.cpus, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
     """A process by its system calls, means over the intervals in which they were counted.
 
     `kernel` is its time in the kernel, and `cpus` all that it used, of one CPU.

@@ -1,7 +1,6 @@
 """When no CPU was left, and who waited for one and who had them just then: what a mean over minutes hides."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -14,8 +13,7 @@ _USED_S: Final = pl.coalesce(pl.col("usr_pct") + pl.col("sys_pct"), "cpu_pct").f
 _WAITED_S: Final = pl.col("run_wait_pct").fill_null(0.0) / 100
 
 
-@dataclass(frozen=True, slots=True)
-class FullMoments:
+class FullMoments(NamedTuple):
     """The intervals of a host in which hardly any CPU time was idle.
 
     `part` (0 to 1) is how much of the time they are, `seconds` how long they are together, `times` how often they came,

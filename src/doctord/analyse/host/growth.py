@@ -6,8 +6,8 @@ a few far values do not move, and its interval.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -28,8 +28,7 @@ LEAST_GROWTH_BYTES = 16 * 2**20
 LEAST_GROWTH_SHARE = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(NamedTuple):
     """A process whose own memory grew from `since` on, from `first_bytes` to `last_bytes` at `until`.
 
     `bytes_per_s` is the trend, `low` and `high` the ends of its interval of 95 %; `lately` is that of the last third

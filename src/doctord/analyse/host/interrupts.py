@@ -1,6 +1,6 @@
 """Interrupts that one CPU serves while the others have little to do with them."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -15,8 +15,7 @@ UNEVEN = 4.0
 LEAST_SAMPLES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class OneCpu:
+class OneCpu(NamedTuple):
     """The CPU that serves most of the interrupts, means over the time in which it was busy with them, % of a CPU.
 
     `part` is that time's share of the whole (0 to 1). `sources` are those that come often, as statistics tell them

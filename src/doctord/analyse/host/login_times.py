@@ -1,6 +1,6 @@
 """What logging in takes, part by part, as a probe times it: `latency` of `login local: first answer` and so on."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -12,8 +12,7 @@ PARTS = ("TCP connect", "first answer", "authentication", "first query")
 SLOW_S = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class SlowLogins:
+class SlowLogins(NamedTuple):
     """The logins at a server, by one way (`local`, `network`), that took half a second and more.
 
     `slow` of `logins` were slow; `parts` has the mean seconds of each of their parts, in order.

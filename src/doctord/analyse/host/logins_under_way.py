@@ -1,6 +1,7 @@
 """Logins that the server has not let in yet, as the kernel shows its backends: how many, how old, and in what."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from doctord.analyse.figures import Statistic, figures
 from doctord.dataset.dataset import Dataset
@@ -27,8 +28,7 @@ class Held:
     oldest_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class LoginsUnderWay:
+class LoginsUnderWay(NamedTuple):
     """The logins at a server that took a second and more.
 
     `slow` is how many there were, of `logins` in all where that is known; `oldest_s` the age of the oldest. `phases`

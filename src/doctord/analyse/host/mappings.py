@@ -1,7 +1,6 @@
 """What database processes have mapped, and in pages of which size."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.analyse import figures
 from doctord.dataset.dataset import Dataset
@@ -9,8 +8,7 @@ from doctord.dataset.dataset import Dataset
 SHARED: Final = "shared memory"
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(NamedTuple):
     """All mappings of one kind (`shared memory`, `heap`, `anonymous`, `file`) of a process, as they were last."""
 
     pid: int
@@ -19,8 +17,7 @@ class Mapping:
     huge_bytes: float
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(NamedTuple):
     """Pages of one size that are kept for who asks for huge pages, as last read: `rsvd` are promised, not taken."""
 
     page_bytes: int

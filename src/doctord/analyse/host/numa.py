@@ -1,6 +1,6 @@
 """On which NUMA nodes the memory of database processes lies, and where they run."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -16,8 +16,7 @@ HERE = 10
 """The distance of a node to itself; that of another is relative to it (ACPI, System Locality Information Table)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """One node of memory: its CPUs, and its distance to each node in their order."""
 
     number: int
@@ -25,8 +24,7 @@ class Node:
     distances: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """A database process: bytes that it has touched on the node that it ran on, and on all others, when looked at.
 
     `policy` is that of its memory, `shared_policy` that of its shared memory where it differs; null where not told.

@@ -1,6 +1,6 @@
 """Outsiders: processes that compete with the database and do not work for it."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -10,8 +10,7 @@ from doctord.dataset.dataset import Dataset
 COMMAND_LENGTH = 15
 
 
-@dataclass(frozen=True, slots=True)
-class Consumer:
+class Consumer(NamedTuple):
     """Processes of one command, user and unit: how many, the pid of the largest, and what they used together.
 
     The pid is null for those that lived too short for a sample to see (`doctord.analyse.host.short_lived`).

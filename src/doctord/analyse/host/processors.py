@@ -8,7 +8,7 @@ Sources: Oracle Database Reference 19c, V$OSSTAT; IBM, "PowerVM Virtualization I
 (SG24-7940); AIX documentation, lparstat; Z. Nyiri, "CPU utilization on AIX is different", 2017.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -27,8 +27,7 @@ THREADS = {"On": 2.0, "Off": 1.0}
 ALL_BUSY = 0.9
 
 
-@dataclass(frozen=True, slots=True)
-class Processors:
+class Processors(NamedTuple):
     """The CPUs of all hosts together, as numbers of them; null is what was not told.
 
     `logical` are the threads that the system schedules on, `cores` what they share (the virtual CPUs of a partition),

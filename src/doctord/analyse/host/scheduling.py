@@ -1,6 +1,6 @@
 """How a process is scheduled, and where it may run, as the settings of component `process` tell."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -10,8 +10,7 @@ from doctord.dataset.dataset import Dataset
 COMPONENT = "process"
 
 
-@dataclass(frozen=True, slots=True)
-class Scheduling:
+class Scheduling(NamedTuple):
     """What is set for one process; null is what was not told. Of nice and real-time priority its policy has one.
 
     `cpus` are those that it may run on. `autogroup_nice` is that of its session: what counts against other sessions

@@ -5,9 +5,8 @@ The trend is that of `growth.py` (H. Theil, 1950; P. K. Sen, 1968), over as litt
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -37,8 +36,7 @@ LAST_LOOKS: Final = 5
 ITS_OWN: Final = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class Grower:
+class Grower(NamedTuple):
     """A session whose own memory grew all the time: from how much to how much, and how fast.
 
     `age_s` is how old it was at the end, null where that is not known. `is_one_statement` says that one statement ran
@@ -56,8 +54,7 @@ class Grower:
     is_one_statement: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Growing:
+class Growing(NamedTuple):
     """The sessions that grow, the fastest first, among so many; they were looked at since then, for `over_s`.
 
     `net_per_s` is by how much all sessions together grew, those that came and those that ended counted in.
@@ -81,8 +78,7 @@ class Growing:
         return within > 0.5 * sum(one.bytes_per_s for one in self.growers)
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """What ends the growth: a control group (`path`), else the host's memory; what is left of it, and for how long.
 
     `limit_bytes` is the group's, else all the host's memory, null where that is not known. `swap_bytes` is what is left

@@ -4,8 +4,8 @@ A processor keeps the translations it used last in a buffer (TLB). On SPARC what
 in memory (TSB), and what misses there too costs a search by the kernel.
 """
 
-from dataclasses import dataclass
 from math import ceil
+from typing import NamedTuple
 
 import polars as pl
 
@@ -23,8 +23,7 @@ COUNTERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Translation:
+class Translation(NamedTuple):
     """Time in translation of one mode and page size: `pct` is its share of the time of the CPUs, by data and code."""
 
     mode: str | None
@@ -33,8 +32,7 @@ class Translation:
     code_pct: float
 
 
-@dataclass(frozen=True, slots=True)
-class Walker:
+class Walker(NamedTuple):
     """A process whose walks through page tables the processor counted (Linux), means over the intervals of that.
 
     `walk_pct` is the share of its cycles with a walk going on: an upper bound of what it loses, since the processor
@@ -47,8 +45,7 @@ class Walker:
     misses_per_s: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Faults:
+class Faults(NamedTuple):
     """Page faults since boot by two counters of a source, and the share of them that needed I/O."""
 
     minor_name: str

@@ -6,7 +6,7 @@ wraparound. Source: PostgreSQL documentation, "The Autovacuum Daemon", "Table-Le
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 import polars as pl
 
@@ -23,8 +23,7 @@ APART: Final = timedelta(seconds=3)
 _VACUUMS: Final = regex(r"autovacuum: VACUUM(?: ANALYZE)? (?P<table>.+?)(?P<forced> \(to prevent wraparound\))?$")
 
 
-@dataclass(frozen=True, slots=True)
-class Taker:
+class Taker(NamedTuple):
     """Sessions of one user and program that waited for a lock of autovacuum's on a table, and their last statement.
 
     `table` is `schema.table`, null where the samples do not tell it; `times` is how often they waited, `last` when they

@@ -5,7 +5,7 @@ whoever wants the row waits for the same thing. So it is where it waits for a lo
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from doctord.analyse.locking.locks import LOCKS, LockWait
 from doctord.analyse.time import TimeModel
@@ -15,8 +15,7 @@ LEAST_KNOWN = 0.25
 CPU, RUN_QUEUE = "cpu", "run queue"
 
 
-@dataclass(frozen=True, slots=True)
-class Roots:
+class Roots(NamedTuple):
     """The lock waits of a dataset, and its time model."""
 
     waits: Sequence[LockWait]

@@ -1,9 +1,8 @@
 """Blocking trees from sampled sessions: who waits, for whom, and what the one at the root is doing."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -23,8 +22,7 @@ WAIT: Final = ("wait_class", "event", "wait_kind")
 NO_SESSION: Final = 0  # the blocker of who waits for a prepared transaction
 
 
-@dataclass(frozen=True, slots=True)
-class Blocker:
+class Blocker(NamedTuple):
     """A session at the root of a blocking tree.
 
     `blocked_s` is the time others spent waiting behind it, directly or through others; `idle_blocked_s` the part of it
@@ -47,8 +45,7 @@ class Blocker:
     kind: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class LockWait:
+class LockWait(NamedTuple):
     """Time that sessions waited for locks of one kind behind roots that did one thing at that moment.
 
     `root_kind` is what the root waited for (a kind of wait, IDLE_IN_TRANSACTION or PREPARED), `root_event` the server's
@@ -68,8 +65,7 @@ class LockWait:
     gate_event: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(NamedTuple):
     """A session that waits for a lock itself, and that others stand behind.
 
     Who asks for a lock that conflicts with a request before it waits for that request too, also where it would get on

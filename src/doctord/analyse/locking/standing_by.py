@@ -6,7 +6,6 @@ lacks anything. A lock that work waits for looks different: who waits has begun 
 """
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -30,8 +29,7 @@ ONLY_LOCKS: Final = regex(
 APART: Final = timedelta(seconds=3)
 
 
-@dataclass(frozen=True, slots=True)
-class StandingBy:
+class StandingBy(NamedTuple):
     """Sessions that wait for one session's advisory lock, and did so before the first look and at the last.
 
     `holder` is that session, `waited_s` the time of all in sum within the interval, `longest_s` how long one has waited

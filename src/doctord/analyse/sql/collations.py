@@ -1,7 +1,6 @@
 """Collations of another version than was recorded, and the indexes that they sort."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -17,8 +16,7 @@ INDEX_BYTES: Final = "pg_collation.index_bytes"
 LARGEST: Final = "pg_index.of_changed_collation_bytes"
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(NamedTuple):
     """A collation of a database whose version changed; `name` is the database with the collation.
 
     `indexes` (of them `unique`, `bytes` in all) are those that it sorts, null where nobody counted them; `largest` are

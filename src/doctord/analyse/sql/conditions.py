@@ -3,9 +3,8 @@
 import logging
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from doctord.regex import regex
 
@@ -18,8 +17,7 @@ PLACE: Final = regex(r"(\$\d+)")
 MOST_PARSED: Final = 20_000  # characters; a longer text is generated, and takes seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """Columns that are compared for equality, and for a range, with what is known before a row is looked at.
 
     `is_all`: the statement is a plain one on this table, and has no other condition than these. `others` are columns

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -34,8 +33,7 @@ _EVENTS: Final = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignKey:
+class ForeignKey(NamedTuple):
     """A foreign key that no index of its own table begins with: its columns, and the table that they refer to."""
 
     name: str
@@ -43,8 +41,7 @@ class ForeignKey:
     referenced: str
 
 
-@dataclass(frozen=True, slots=True)
-class Trigger:
+class Trigger(NamedTuple):
     """A trigger of a table (`schema.table`): when it fires, for each `row` or `statement`, and its function."""
 
     name: str
@@ -55,16 +52,14 @@ class Trigger:
     function: str
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """What a statement writes: the table as its text names it, without schema, and the events that triggers see."""
 
     table: str
     events: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignTable:
+class ForeignTable(NamedTuple):
     """A foreign table (`schema.table`): its server, the wrapper of that, and fetch_size where it is set."""
 
     name: str

@@ -1,7 +1,6 @@
 """Tables that are far larger than their rows: blocks that scans look at for nothing, and vacuum cannot give back."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.analyse import figures
 from doctord.dataset.dataset import Dataset
@@ -21,8 +20,7 @@ SEEN: Final = 0.5
 FAR_LARGER: Final = 4.0
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(NamedTuple):
     """A table (`database.schema.name`), the bytes that its blocks take, and what its live and dead rows would fill.
 
     `rows` are those that may be there, dead ones with them; `row_bytes` what one takes, `fillfactor` (0 to 1) how full

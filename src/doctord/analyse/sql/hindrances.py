@@ -6,9 +6,8 @@ Families", "Operator Type Resolution".
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from doctord.analyse.sql.conditions import parsed, sides
 
@@ -31,8 +30,7 @@ _FAMILY: Final = {name: family for family, names in _FAMILIES.items() for name i
 _CAST_TO: Final = {("integer", "numeric"), ("integer", "float"), ("numeric", "float"), ("character", "text")}
 
 
-@dataclass(frozen=True, slots=True)
-class Hindrance:
+class Hindrance(NamedTuple):
     """A column that a statement compares in a way that an index of it does not serve, or may not.
 
     `by` is the type that it, or the value, is cast to; the function; the operator; the other columns of an OR.

@@ -1,8 +1,7 @@
 """Settings of roles and databases: which of them hold for whom, and who runs a statement."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -17,8 +16,7 @@ from doctord.dataset.tables import CLIENT
 OF_A_SESSION: Final = ("database", "user", "database user", "global")
 
 
-@dataclass(frozen=True, slots=True)
-class RoleSetting:
+class RoleSetting(NamedTuple):
     """A setting of one server that holds for a role, a database, or both; its value is in the unit of pg_settings."""
 
     db: str
@@ -27,8 +25,7 @@ class RoleSetting:
     unit: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Runner:
+class Runner(NamedTuple):
     """A role in a database that runs a statement, by samples: `seconds` in all, `running_s` how long it had run then.
 
     `statement_id` is null where the server tells none.

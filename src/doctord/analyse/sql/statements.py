@@ -1,9 +1,8 @@
 """Statements: whose work the database time was."""
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -16,8 +15,7 @@ GETS = "v$sqlstats.gets"  # of Oracle, whose reports count blocks that were foun
 PREPARED: Final = regex(r"^\s*prepare\s+\S+?\s*(?:\((?:[^()]|\([^()]*\))*\))?\s+as\s+", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """One normalised statement over the interval.
 
     `share` is its part of database time, by the server's own timing or by sampled sessions, whichever saw more of it,

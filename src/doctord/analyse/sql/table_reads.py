@@ -1,7 +1,6 @@
 """Tables by what is read of them into the buffer pool against their size: which of them are worth keeping in memory."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -13,8 +12,7 @@ READS: Final = ("pg_statio_user_tables.heap_blks_read", "pg_statio_user_tables.i
 BLOCK_BYTES: Final = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class TableReads:
+class TableReads(NamedTuple):
     """A table (`database.schema.name`), its size, what is read of it, and its share (0 to 1) of all reads."""
 
     db: str | None

@@ -6,8 +6,7 @@ all.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -33,8 +32,7 @@ READS: Final = ("v$segment_statistics.physical reads", "pg_statio_user_tables.he
                 "pg_statio_user_tables.idx_blks_read")  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(NamedTuple):
     """One that holds time or work, on one database server.
 
     `share` is its part (0 to 1) of all database time, `cpu_share` of that server's CPU time, `gets_share` and
@@ -82,8 +80,7 @@ def _statements(dataset: Dataset) -> Iterator[Holder]:
         yield _statement(one, wholes[one.db], sampled.get((one.db, one.statement_id)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Whole:
+class _Whole(NamedTuple):
     """What a server spent and did in all, a second; null where it was not counted."""
 
     time: float | None

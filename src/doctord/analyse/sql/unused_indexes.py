@@ -1,8 +1,7 @@
 """Indexes that nothing reads and every write keeps up to date."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -16,8 +15,7 @@ AGE: Final = "pg_stat_database.stats_age_s"
 TABLE_SCANS: Final = ("pg_stat_user_tables.idx_scan", "pg_stat_user_tables.seq_scan")
 
 
-@dataclass(frozen=True, slots=True)
-class Unused:
+class Unused(NamedTuple):
     """The indexes of one table (`database.schema.table`) that were not scanned since the statistics were reset.
 
     None of them is needed by a constraint. `blocks_per_s` are the blocks of them that writes look at; `is_read` says

@@ -1,6 +1,6 @@
 """Sizes in which requests arrive at a device, and whether they are pieces of larger ones."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -9,8 +9,7 @@ from doctord.dataset.dataset import Dataset
 SECTOR_BYTES = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(NamedTuple):
     """Requests of one device and operation in a trace.
 
     `sizes` holds (bytes, how many), the most frequent first; `continued` is the share (0 to 1) of requests that begin

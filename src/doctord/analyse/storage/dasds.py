@@ -1,6 +1,6 @@
 """Disks of IBM Z and the parallel access volumes (PAV) that let several requests to one of them go on at once."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -8,8 +8,7 @@ from doctord.analyse import figures
 from doctord.dataset.dataset import Dataset
 
 
-@dataclass(frozen=True, slots=True)
-class ControlUnit:
+class ControlUnit(NamedTuple):
     """Volumes and aliases of a logical control unit; its name is null where all of a host are told together."""
 
     name: str | None

@@ -1,7 +1,6 @@
 """The ways from a server's folders to the disks: file system, mount, and the devices below, each with its limits."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -12,8 +11,7 @@ _PATH: Final = regex(r"path\.(?P<folder>.*)\.(?P<part>filesystem|mount|devices|h
 _BLOCK: Final = regex(r"block\.(?P<device>.+)\.(?P<limit>\w+)$")
 
 
-@dataclass(frozen=True, slots=True)
-class DevicePath:
+class DevicePath(NamedTuple):
     """The way from a folder to the disks; `devices` from the file system down, none where they are not known.
 
     `holds` is what the server `db` keeps there (data, WAL, log, archive, tablespace NAME); null where that is not told.

@@ -1,6 +1,6 @@
 """Disks: latency, queues and throughput of devices, weighted by what they served."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -16,8 +16,7 @@ LASTING_S = 30.0
 VARIED = 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class Spell:
+class Spell(NamedTuple):
     """The time in which a condition held for a device, and its figures in that time.
 
     `part` is the share (0 to 1) of the device's observed time, `longest_s` the longest of it on end, `ms` the mean over

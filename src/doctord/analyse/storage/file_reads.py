@@ -1,8 +1,7 @@
 """Reads of data files and tablespaces as the database counts them, beside those of its others."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -20,8 +19,7 @@ _SIZE: Final = "blocks_per_read"
 _DEFAULT: Final = "pg_default"
 
 
-@dataclass(frozen=True, slots=True)
-class FileReads:
+class FileReads(NamedTuple):
     """Reads of one data file, or of a tablespace where the files of it are not told.
 
     `read_ms` is the time of one as `told_by` has it: the name of the server's own figure, or `disk` where that does not

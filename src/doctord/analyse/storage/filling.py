@@ -1,8 +1,7 @@
 """File systems that become fuller while one looks, and when they would be full at that rate."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -13,8 +12,7 @@ from doctord.dataset.dataset import Dataset
 LEAST_LOOKS: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Filling:
+class Filling(NamedTuple):
     """A file system of which less is left at each of the last looks: how much, how much goes a second, for how long.
 
     `left` and `per_s` are bytes, or percent of the inodes. `over_s` is since when that is so, `looks` how many looks

@@ -1,7 +1,6 @@
 """How a database server has its files open, and in how many pieces these lie."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.analyse import figures
 from doctord.dataset.dataset import Dataset
@@ -10,8 +9,7 @@ from doctord.dataset.dataset import Dataset
 FOLDERS: Final = ("data_directory", "datadir")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFiles:
+class OpenFiles(NamedTuple):
     """The files of one kind (`data` or `log`) that a server's largest processes have open for writing: how many."""
 
     folder: str
@@ -20,8 +18,7 @@ class OpenFiles:
     direct: float
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
+class Pieces(NamedTuple):
     """A data file, its size, and the number of pieces in which it lies on the disk."""
 
     file: str

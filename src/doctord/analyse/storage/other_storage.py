@@ -5,7 +5,7 @@ of the database's own, be they idle or full.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -25,8 +25,7 @@ READ_REQUESTS = "v$sysstat.physical read total IO requests"
 WRITE_REQUESTS = "v$sysstat.physical write total IO requests"
 
 
-@dataclass(frozen=True, slots=True)
-class OtherStorage:
+class OtherStorage(NamedTuple):
     """Requests a second that the database reads, and that all disks that were seen read, by their number."""
 
     reads_per_s: float

@@ -1,6 +1,6 @@
 """Data files in the page cache: how much of them is there, and whether what was read stays."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -10,8 +10,7 @@ from doctord.dataset.dataset import Dataset
 CACHED = "page_cache.cached_bytes"
 
 
-@dataclass(frozen=True, slots=True)
-class CachedFiles:
+class CachedFiles(NamedTuple):
     """The largest data files below a server's folder: size, and what of them was cached at the first and the last look.
 
     `data_bytes` is the size of all data files, null where there are too many to tell. `evicted_bytes` is what the

@@ -1,6 +1,6 @@
 """Where requests wait: in the host, before the device, or at the device itself."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -11,8 +11,7 @@ WAITING = 1.0
 FELT_MS = 4.0
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(NamedTuple):
     """A device for which requests wait in the host, over the reports in which they did.
 
     `part` is the share (0 to 1) of the device's time; `host_queue` and `device_queue` are mean numbers of requests,

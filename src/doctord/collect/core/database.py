@@ -6,7 +6,7 @@ there, and nothing else names the folder. Drivers, being large, are imported whe
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from doctord._native import Batch
 from doctord.collect.core.collector import Collector
@@ -14,8 +14,7 @@ from doctord.collect.core.notices import Notices
 from doctord.collect.core.place import Place
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """What is to be timed.
 
     Attributes:

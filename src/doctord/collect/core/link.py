@@ -7,8 +7,7 @@ hold a secret: it is never passed on, but what the driver's `trouble` makes of i
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from doctord.collect.core.notices import Notices
 from doctord.errors import UserError
@@ -23,8 +22,7 @@ class Away(Exception):  # noqa: N818 - a state, not a fault: the server is not t
     """The server cannot be asked now; why has been noted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(NamedTuple):
     """An error in words that hold no secret, what to do about it, and whether the connection is lost by it.
 
     `silent`: the server was asked, and did not answer in time. `refused`: it lets no client in now, whoever that is: it

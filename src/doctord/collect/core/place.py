@@ -2,16 +2,14 @@
 
 import os
 import socket
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A host and a port: `host` is a name or an address, the folder of a Unix socket, or empty for the usual one."""
 
     host: str

@@ -2,9 +2,8 @@
 
 import configparser
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.collect.core.place import Place
 from doctord.collect.core.processes import pids_named
@@ -21,8 +20,7 @@ _PAIR: Final = regex(r"(\w+)\s*=\s*('[^']*'|\S+)")
 _INCLUDE: Final = regex(r"%include\s+(\S+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Pooler:
+class Pooler(NamedTuple):
     """A PgBouncer that runs here: where its socket is, and the user id that it runs under.
 
     `is_known` is whether its configuration could be read: else port and folder are those that it has by default.

@@ -7,8 +7,7 @@ import math
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from doctord._native import Batch
 from doctord.collect.core.cost import Cost
@@ -18,8 +17,7 @@ PERIOD_S: Final = 10.0
 PATIENCE_S: Final = 9.0  # a client gives up at some time too, and the next probe is due
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A part of a login, `login local: first answer` say, and how long it took; given up after so long, if not over."""
 
     subject: str

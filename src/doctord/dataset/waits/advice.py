@@ -7,9 +7,9 @@ Events", and MySQL's "Performance Schema Instrumentation".
 """
 
 import csv
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from doctord.dataset.waits.events import VENDORS, find
 from doctord.dataset.waits.kernel import place
@@ -18,8 +18,7 @@ from doctord.dataset.waits.kinds import KINDS
 UNKNOWN = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(NamedTuple):
     """A paragraph on a wait: what it is, what it usually means, what to collect to tell.
 
     `is_own`: the last two are those of the event itself, else of all waits of its kind.

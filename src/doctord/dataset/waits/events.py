@@ -8,17 +8,15 @@ an event stands for any text, as in SQL's LIKE; the longest name that fits count
 
 import csv
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 VENDORS: Final = ("mysql", "oracle", "postgresql")
 """Whose mappings there are, as `db` begins: a file each."""
 
 
-@dataclass(frozen=True, slots=True)
-class WaitEvent:
+class WaitEvent(NamedTuple):
     """One line of a mapping.
 
     `background_class` and `background_kind` hold when a background process waits; empty where that is no different.

@@ -7,10 +7,9 @@ a write to the server's own log.
 
 import csv
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.dataset.waits.postgres import Wait
 
@@ -19,8 +18,7 @@ OFF_CPU: Final = "off the CPU"
 """What is left of sessions that wait for nothing that the server names, and were not on a CPU either."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """One line: what it is to stand there, of which class and kind of wait, and what that usually means."""
 
     function: str

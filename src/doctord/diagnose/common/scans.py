@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 from doctord.analyse.figures import Statistic
 from doctord.analyse.sql.conditions import Condition, condition, tables_of
@@ -37,8 +37,7 @@ VALUES: Final = regex(r"^\s*insert\b(?:(?!\bselect\b).)*$", re.IGNORECASE | re.D
 AGGREGATES: Final = regex(r"\b(count|sum|avg|min|max)\s*\(", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """A statement with a condition on a table that is read whole again and again.
 
     `known` are the table's indexes (null where nobody looked), `served` whether one could serve the condition. `way` is

@@ -1,6 +1,6 @@
 """The way between a database server and its clients elsewhere, as the kernel's TCP measures their connections."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from doctord.diagnose.case import Case
 
@@ -8,8 +8,7 @@ from doctord.diagnose.case import Case
 OF_CLIENTS = "tcp_clients."
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(NamedTuple):
     """Means over the connections at one listening socket whose other end is elsewhere; null where nobody sent anything.
 
     `round_trip_ms` is what the segments took there and back, `least_round_trip_ms` the least that they ever did: the

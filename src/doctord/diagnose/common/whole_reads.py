@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.analyse.figures import Statistic
 from doctord.analyse.sql.dependencies import Dependencies
@@ -20,8 +19,7 @@ BLOCKS: Final = ("pg_statio_user_tables.heap_blks_hit", "pg_statio_user_tables.h
 SCANS: Final = "pg_stat_user_tables.seq_scan"
 
 
-@dataclass(frozen=True, slots=True)
-class WholeRead:
+class WholeRead(NamedTuple):
     """A table whose sequential scans read many rows each: `figure` is what they read, in rows a second.
 
     `blocks_per_s` are the blocks of the table (not of its indexes) that are looked at; null where not counted.

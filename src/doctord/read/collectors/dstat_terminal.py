@@ -7,10 +7,9 @@ taken to be when the file was last written. The first line of the file covers th
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord._native import Batch
 from doctord.read.clock import A_MINUTE, untimed
@@ -37,8 +36,7 @@ TICKS: Final = "{} of its ticks were missed: the host was too busy, or was stopp
 TIMES: Final = ("time", "date/time", "epoch")
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """What two lines of titles tell: where one block of columns ends and the next begins, and what they are."""
 
     cuts: list[int]

@@ -15,9 +15,9 @@ import io
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord._native import Batch
 from doctord.read.clock import Clock, latest_first
@@ -46,8 +46,7 @@ FRACTION: Final = regex(r"(?<=:\d\d)[.,](\d+)")
 LETTER_FIRST: Final = regex(r"\s*[A-Za-z%]")
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """How lines are stamped: what stands before the tool's own text, and the moment that a stamp tells."""
 
     pattern: re.Pattern[str]

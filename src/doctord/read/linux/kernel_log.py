@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from doctord._native import Batch
 from doctord.dataset.kernel_messages import OF_A_GROUP, KernelMessages, named
@@ -50,8 +50,7 @@ NO_BOOT: Final = "its times count from the boot: the last line is taken to be wh
 NO_TROUBLE: Final = "nothing in it tells of trouble: no kill, no task that hangs, no error of a device"
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """A line: the stamp before it, its program and what it says; and its host, where it tells."""
 
     stamp: "re.Match[str]"

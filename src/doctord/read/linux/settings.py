@@ -1,7 +1,7 @@
 """Settings that a file of a host lists, as rows: told once, when the file was last written."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
@@ -10,8 +10,7 @@ from doctord.read.clock import last_written
 from doctord.read.source import SourceFile
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One value, and the line that has it."""
 
     name: str

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from doctord.regex import regex
@@ -17,8 +16,7 @@ class Figure(NamedTuple):
     is_status: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line with figures: its shape, and what its groups are."""
 
     shape: re.Pattern[str]

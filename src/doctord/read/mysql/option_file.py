@@ -9,9 +9,8 @@ value are ON. `!include` and `!includedir` are followed where the file lies on t
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord._native import Batch
 from doctord.dataset.catalogue import EITHER, catalogue
@@ -39,8 +38,7 @@ DEEPEST: Final = 10  # as the server: deeper ones it skips
 HERE: Final = "name the file on its own host, or the folder with all of them"
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One option of a server's group, and where it stands."""
 
     name: str

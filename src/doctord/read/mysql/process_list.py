@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain, pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
@@ -55,8 +55,7 @@ NO_THREAD: Final = "not a line of a process list"
 Thread = dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """The names of a list's columns in small letters, and what stands between them."""
 
     mark: str

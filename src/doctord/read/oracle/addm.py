@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
@@ -74,8 +75,7 @@ class Finding:
     advice: list[Advice] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(NamedTuple):
     """Whom a report is about, and when."""
 
     begin: datetime

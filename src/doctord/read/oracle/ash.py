@@ -13,8 +13,8 @@ parameters' names, counts of transactions, and of statements the constants. Text
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from doctord._native import Batch, ReportTable, html_tables, text_tables
 from doctord.dataset.rows import micros, rows
@@ -43,8 +43,7 @@ SID = ("Sid, Serial#", "Sid,Serial#", "Sid, Serial# (Inst)")
 SAMPLE_S = (1.0, 10.0)  # the view in memory holds every second, the one on disk every tenth sample
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
+class Shares(NamedTuple):
     """A section that shares out activity: to what, and the column of per cent."""
 
     title: str
@@ -85,8 +84,7 @@ SECTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(NamedTuple):
     """Whom a report is about, and when; how active it was."""
 
     begin: datetime

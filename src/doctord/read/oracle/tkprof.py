@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
@@ -81,8 +81,7 @@ class Totals:
             self.waits[event] = (before[0] + times, max(before[1], longest_s), before[2] + waited_s)
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """What stands between two rulers, or below a heading of totals: its first line, and the lines."""
 
     number: int

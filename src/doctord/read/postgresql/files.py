@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.errors import UserError
 from doctord.read.postgresql.line import Line, parsed
@@ -18,8 +18,7 @@ DEEPEST: Final = 10  # CONF_FILE_MAX_DEPTH of the server
 OF_DEBIAN: Final = regex(r"/postgresql/(\d+(?:\.\d+)?)/")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A setting, and where it stands."""
 
     name: str

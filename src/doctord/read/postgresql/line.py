@@ -1,8 +1,7 @@
 r"""A line of PostgreSQL's configuration files: `name = value`, `name value`, with quotes and a comment."""
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.regex import regex
 
@@ -17,8 +16,7 @@ ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 CAPITALS: Final = {"datestyle": "DateStyle", "intervalstyle": "IntervalStyle", "timezone": "TimeZone"}
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A name as the server has it, and its value without quotes."""
 
     name: str

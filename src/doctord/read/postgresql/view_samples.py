@@ -1,8 +1,7 @@
 """Rows of PostgreSQL's views with the moment at which somebody looked."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.dataset.rows import micros
 from doctord.read.clock import untimed
@@ -16,8 +15,7 @@ NULLS: Final = ("", r"\N", "NULL", "null")
 NO_MOMENT: Final = "no moment"
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """A row of a view, with what is empty in it left out, when it was, and how long it stands for."""
 
     at_us: int

@@ -1,8 +1,8 @@
 """Metrics of postgres_exporter and mysqld_exporter under the names that the servers' own views have."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from doctord.dataset.mysql_names import STATUS, is_gauge, rate_unit
 from doctord.read.prometheus.names import PG_ENTITY, PG_GAUGE_VIEWS, PG_GAUGES, PG_VIEWS
@@ -11,8 +11,7 @@ MYSQL_STATUS, MYSQL_VARIABLES, PG_SETTINGS = "mysql_global_status_", "mysql_glob
 SETTING_UNITS = {"_bytes": "B", "_seconds": "s", "_ratio": None}
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A figure or a setting of a database server.
 
     Attributes:

@@ -1,13 +1,11 @@
 """Where the metrics of node_exporter, postgres_exporter and mysqld_exporter belong in the dataset."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.regex import regex
 
 
-@dataclass(frozen=True, slots=True)
-class MetricColumn:
+class MetricColumn(NamedTuple):
     """A column, the label that names its entity, and what the metric (a counter: its rate) is multiplied by."""
 
     table: str

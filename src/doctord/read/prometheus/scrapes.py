@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 from math import isfinite
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord._native import Batch
 from doctord.dataset.rows import micros
@@ -25,8 +25,7 @@ RISING_BEGINS: Final = ("node_vmstat_", "node_netstat_")  # which node_exporter 
 TARGET: Final = ("instance", "job")  # labels that Prometheus adds
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """One value of one series: the name of the metric, all its labels, the number."""
 
     name: str

@@ -6,12 +6,12 @@ of the dataset that it fills. Names are those of sar's text; `sections.py` says 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 KIB, MIB = 1024.0, 1024.0**2
 
 
-@dataclass(frozen=True, slots=True)
-class To:
+class To(NamedTuple):
     """A column of the dataset that a figure fills, times a factor; or to which it is added where something is there."""
 
     column: str

@@ -1,8 +1,8 @@
 """The line with which every sar begins: system, host, machine and date."""
 
 import re
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from doctord.read.source import SourceFile
 from doctord.regex import regex
@@ -15,8 +15,7 @@ DAY_FIRST = regex(r"\d,\d\d(?=\s|$)|^(?!Average)[^\W\d][\w.-]* ?[:：]\s", re.MU
 HALVES = regex(r"^\d\d:\d\d:\d\d [AP]M\s", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Banner:
+class Banner(NamedTuple):
     """What the line tells; null is what it does not."""
 
     host: str | None

@@ -1,8 +1,8 @@
 """Hands a file to the native scanner, piece by piece."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 from doctord._native import Batch, SarScanner
 from doctord.dataset.tables import TABLES
@@ -21,8 +21,7 @@ LIMITS = {name: limits(name) for name in LAYOUTS}
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - local times are counted from it
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """What the line tells with which a report begins.
 
     Attributes:

@@ -8,8 +8,7 @@ writes times with -t only.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from doctord._native import Batch
 from doctord.read.format import Rank
@@ -40,8 +39,7 @@ PLACE = frozenset({"node", "core", "socket"})  # where a CPU is
 LEFT_OUT = frozenset({"leader"})
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(NamedTuple):
     """What was measured at one moment, and the first line that the tool's text would have."""
 
     banner: str

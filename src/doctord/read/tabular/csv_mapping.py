@@ -27,10 +27,9 @@ import csv
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
@@ -58,8 +57,7 @@ HINT = "docs/how-to/read-files.md shows a mapping"
 Record = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class MappedColumn:
+class MappedColumn(NamedTuple):
     """Where a figure comes from, and what is done to it; `is_clock`: it is written as hours, minutes and seconds."""
 
     column: str
@@ -82,8 +80,7 @@ class MappedColumn:
         return (seconds_of(plain) if self.is_clock else float(plain)) * self.factor
 
 
-@dataclass(frozen=True, slots=True)
-class RowMapping:
+class RowMapping(NamedTuple):
     """What a line becomes: texts and figures by the columns of a table."""
 
     table: str

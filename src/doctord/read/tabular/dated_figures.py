@@ -12,10 +12,10 @@ zone.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from doctord._native import Batch
 from doctord.dataset.rows import columns, micros
@@ -50,8 +50,7 @@ HEADING = regex(r"\s*\"?[A-Za-z][\w %/()-]*\"?\s*[\t;,]\s*\"?(?P<name>[A-Za-z][\
 LEAST_SHARE = 0.8  # of the lines below a heading that hold date and figure
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line: its number in the file, the parts of its date as far as they are told, time of day, and figure.
 
     Attributes:

@@ -1,8 +1,7 @@
 """What the headings of a table of figures mean: whose figures they are, how they are measured, and of which time."""
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.regex import regex
 from doctord.units import SECONDS
@@ -34,8 +33,7 @@ TIMES: Final = {name: size for name, size in SECONDS.items() if len(name) > 1 or
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """A heading in its parts.
 
     Attributes:

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.dataset.rows import micros
 from doctord.read.clock import ASSUMED_STEP_S, untimed
@@ -19,8 +19,7 @@ AS_MANY: Final = "not as many cells as headings"
 NO_DATE: Final = "no date"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of the table: its number in the file, its cells by column, its time (us since 1970) and length."""
 
     number: int

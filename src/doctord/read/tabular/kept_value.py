@@ -1,7 +1,6 @@
 """A figure as people write it into a table: with its unit, a bound, or how often."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.read.tabular.kept_headings import SIZES, TIMES
 from doctord.regex import regex
@@ -15,8 +14,7 @@ LETTERS: Final = {"k": 1024.0, "m": 1024.0**2, "g": 1024.0**3, "t": 1024.0**4}
 NONE_WANTED: Final = ("eliminate", "none", "zero")
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A figure, in seconds, bytes, per second, per cent, or as it is: `unit` is s, bytes, per_s, pct or null."""
 
     number: float

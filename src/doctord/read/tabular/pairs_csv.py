@@ -6,8 +6,8 @@ The columns are found by their names, and so are the units (`latency_us`, `elaps
 import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from doctord._native import Batch
 from doctord.dataset.rows import micros
@@ -34,8 +34,7 @@ NUMBER = regex(r"[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?$", re.IGNORECASE)
 SIZES_US = ((1e17, 1e-3), (1e14, 1.0), (1e11, 1e3), (0.0, 1e6))
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """Which column is which, by number, and their units in microseconds, null where the names do not say."""
 
     delimiter: str

@@ -1,8 +1,8 @@
 """The line with which sysstat's tools begin: kernel, host, date, machine and number of CPUs."""
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from doctord.regex import regex
 
@@ -10,8 +10,7 @@ BANNER = regex(r"Linux (?P<kernel>\S+) \((?P<host>[^)]*)\)\s+(?P<date>\S+)(?:\s+
 LAYOUTS = ("%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y", "%d/%m/%Y", "%d/%m/%y", "%d.%m.%Y", "%d.%m.%y")
 
 
-@dataclass(frozen=True, slots=True)
-class Banner:
+class Banner(NamedTuple):
     """What the first line says; the date is null where its layout is not known."""
 
     host: str

@@ -1,8 +1,7 @@
 """The counters in what netstat, nstat and /proc/net/snmp say, line by line; what they are is told at `netstat`."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.read.figures import number
 from doctord.regex import regex
@@ -40,8 +39,7 @@ TCP: Final = {
 NOW: Final = {"connections established": "established", "tcpCurrEstab": "established", "CurrEstab": "established"}
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """One figure: a column of `network` or, without one, a name; of an interface or, without one, of the host."""
 
     column: str | None

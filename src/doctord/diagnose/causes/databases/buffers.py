@@ -1,7 +1,7 @@
 """Buffers: reading again and again what memory could hold."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from doctord.analyse.sql.table_reads import table_reads
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
@@ -29,8 +29,7 @@ SOON_READ_AGAIN_S = 3600.0
 ADVICE = "v$db_cache_advice"
 
 
-@dataclass(frozen=True, slots=True)
-class CacheAdvice:
+class CacheAdvice(NamedTuple):
     """What a larger buffer cache would save: sizes as printed, reads at the present one, share (0 to 1) saved."""
 
     now: str

@@ -1,8 +1,7 @@
 """Transaction status (SLRU): the server's own small caches, in which old transactions are looked up."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
@@ -27,8 +26,7 @@ LOOKUPS_OF_ONE: Final = 50.0
 ENDED: Final = ("pg_stat_database.xact_commit", "pg_stat_database.xact_rollback")
 
 
-@dataclass(frozen=True, slots=True)
-class Cache:
+class Cache(NamedTuple):
     """One of these caches: what it holds, its setting from version 17 on, and a remedy."""
 
     holds: str
@@ -78,8 +76,7 @@ NEWER: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
+class Used(NamedTuple):
     """How a cache of one server is used: its name of before version 17, pages looked up and read a second.
 
     `is_read_most`: of the server's caches it is the one that waits for reads are about.

@@ -1,8 +1,7 @@
 """What histories say that were kept by hand: limits that are passed, space that runs out, requests over their limit."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -22,8 +21,7 @@ LEAST_DAYS: Final = 2.0
 MOST_NAMED: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """A figure that has a limit: its name, the wait event that it is of, its last value, the limit, and their unit."""
 
     name: str

@@ -1,7 +1,7 @@
 """Hypervisor: guests that wait for memory which the hypervisor has paged out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -25,8 +25,7 @@ WAITS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Guest:
+class Guest(NamedTuple):
     """What the hypervisor said of one guest: means, and the last of what is a level; null where it was not told."""
 
     name: str

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -54,8 +53,7 @@ UNSEEN_RULES = NotMeasured(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """Why logins take long.
 
     `is_client`: not the server's doing, nor of one that it asks. `is_known`: something names it besides the phase.

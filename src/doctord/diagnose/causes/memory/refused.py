@@ -1,8 +1,7 @@
 """Memory that the system refuses a server's statements: by a limit of its processes, or of what the host promises."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -42,8 +41,7 @@ PROMISES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """What refuses memory: said behind the title, evidence, steps; `is_sure` where what is used comes near it."""
 
     said: Words

@@ -1,7 +1,7 @@
 """CPU of a database: the few statements that take most of it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -28,8 +28,7 @@ HEAVY_S = 0.5
 HEAVY_CALL_S = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Taker:
+class Taker(NamedTuple):
     """A statement, or where the server tells no statements a session, that runs for long on a CPU.
 
     `cpu_share` is its part (0 to 1) of the CPU time of all sessions, `running_s` for how long it had run when it was

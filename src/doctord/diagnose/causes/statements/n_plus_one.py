@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
@@ -33,8 +32,7 @@ CLIENT = NotMeasured(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A statement by its text, however it was sent: all of its ids, executions and rows returned a second."""
 
     text: str

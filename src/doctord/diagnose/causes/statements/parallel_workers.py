@@ -1,7 +1,7 @@
 """Parallel plans that do not get their workers: the statement is as slow as its leader alone."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -32,8 +32,7 @@ TOO_MANY = 1 + MISSING
 MOST_TOLD = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Starved:
+class Starved(NamedTuple):
     """Statements of a server that miss workers: the part (0 to 1) that is missing, their share of database time.
 
     `is_counted` where the server counts planned and launched workers (version 18); else it follows from samples.

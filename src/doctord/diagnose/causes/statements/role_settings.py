@@ -1,8 +1,7 @@
 """Settings of a role or a database by which its statements are slow, while everybody else's are quick."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -29,8 +28,7 @@ MOST_TOLD: Final = 3
 OF_ALL_TIME: Final = ("cpu_few_statements", "cpu_saturated", "few_rows_of_many_blocks", "statement_dominates")
 
 
-@dataclass(frozen=True, slots=True)
-class Suffers:
+class Suffers(NamedTuple):
     """A statement that is run mostly under settings that are worse for it, and who runs it so, and otherwise."""
 
     statement: Statement

@@ -1,8 +1,7 @@
 """Statements that take much longer than they did before, by the server's own count of their past."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -31,8 +30,7 @@ PAST: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(NamedTuple):
     """What a call of a statement took before: milliseconds, rows, blocks; and of how many calls that is the mean."""
 
     calls: float

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.analyse.sql.conditions import tables_of
 from doctord.analyse.sql.role_settings import RoleSetting, in_force, of_server
@@ -39,8 +38,7 @@ Values = Callable[[str], tuple[str | None, str | None]]
 """The value of a setting for the role, and that of the server; null where it is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of settings: which are worse than the server's, which statements they govern, what they then do."""
 
     names: re.Pattern[str]
@@ -50,8 +48,7 @@ class Kind:
     symptoms: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Worse:
+class Worse(NamedTuple):
     """A setting of a role or database beside the server's own, which is better."""
 
     own: RoleSetting

@@ -1,7 +1,7 @@
 """The way to the disk: what splits requests on it; and the line that shows it beside any finding about a disk."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -30,8 +30,7 @@ LIMITS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Split:
+class _Split(NamedTuple):
     """Requests of one direction that are as large as the device takes them, all of them."""
 
     device: str

@@ -1,7 +1,7 @@
 """Tables whose blocks are nearly empty, and whose scans look at all of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from doctord.analyse.row_versions import HEAP as HEAP_LOOKS
 from doctord.analyse.sql.empty_blocks import FAR_LARGER, HEAP, Room, far_larger
@@ -19,8 +19,7 @@ LARGE_BYTES = 2**30
 MOST_TOLD = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Scanned:
+class Scanned(NamedTuple):
     """A table that is far larger than its rows, how often it is read whole, and the statements that do it.
 
     `blocks_per_s` are its blocks that are looked at; `looked_at` their part (0 to 1) of all that are; `share` the part

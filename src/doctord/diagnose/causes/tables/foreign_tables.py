@@ -1,8 +1,7 @@
 """Foreign tables: statements that wait for another server."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -27,8 +26,7 @@ MOST: Final = 0.5
 MOST_TOLD: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(NamedTuple):
     """A statement that waits for another server: for how long, how much of the waiting, and for which tables."""
 
     statement_id: str

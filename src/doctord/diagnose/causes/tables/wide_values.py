@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
@@ -31,8 +31,7 @@ THE_COLUMN = NotMeasured(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(NamedTuple):
     """A table whose wide values are fetched: blocks looked at a second for them and for the rows, and rows a second."""
 
     db: str | None

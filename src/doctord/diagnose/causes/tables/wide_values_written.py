@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
@@ -44,8 +43,7 @@ WHETHER_IT_CHANGED: Final = NotMeasured(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten:
+class Rewritten(NamedTuple):
     """A table whose wide values are written anew: pieces that came and went with updates, and rows, a second.
 
     `come_and_go` are rows that are inserted and deleted as well: their pieces may be among them.

@@ -1,7 +1,6 @@
 """What something in a call trace costs: a share of each pass of the loop, or of the busy time."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from doctord.analyse.traces.calls import busy_s, pass_s
 from doctord.dataset.calltrace import Trace
@@ -12,8 +11,7 @@ from doctord.diagnose.phrase import Phrase, phrase
 WORTH_SAYING_OF_BUSY = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(NamedTuple):
     """A share (0 to 1) of a pass, or of busy time."""
 
     share: float

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
@@ -45,8 +44,7 @@ WEAKER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Cancelled:
+class Cancelled(NamedTuple):
     """A table with its dead rows: how often its vacuum was cancelled, who waited for it, and what locks it."""
 
     row: dict[str, Any]

@@ -1,8 +1,7 @@
 """What keeps the oldest transaction id, or multixact, of a database from being frozen: a relation, and who holds it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from doctord.analyse.figures import Statistic
 from doctord.analyse.freezing import AGES, Number, Oldest, oldest
@@ -33,8 +32,7 @@ THE_SESSION: Final = NotMeasured(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(NamedTuple):
     """What holds a database's oldest number: in a few words for a title (empty: not known), and all that is known."""
 
     words: Words = ""

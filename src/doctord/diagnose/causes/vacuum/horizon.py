@@ -1,7 +1,7 @@
 """Who keeps vacuum from removing dead rows: the four kinds of holder of an old snapshot in PostgreSQL, by name."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -22,8 +22,7 @@ SLOT_AGE, CATALOGUE_AGE = "pg_replication_slots.xmin_age", "pg_replication_slots
 STANDBY_AGE = "pg_stat_replication.backend_xmin_age"
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(NamedTuple):
     """One that holds an old snapshot: who, since when (seconds, null where that is not told), how many transactions.
 
     `database` is the only one whose tables it keeps from being vacuumed; null: all of the server's. `is_old` is what

@@ -1,7 +1,7 @@
 """PostgreSQL's archiver: one whose command fails, and one that archives nothing although it does not fail."""
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -75,8 +75,7 @@ def failing(case: Case, failed: Statistic) -> Claim:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Standstill:
+class Standstill(NamedTuple):
     """Nothing was archived for `seconds` although `ready` segments wait; `more` of them came while it was looked.
 
     `command` is the statistic of the process that the archiver runs, null where none was seen; without `is_sure` it

@@ -6,8 +6,7 @@ checkpoint_completion_target) bytes, and not before (CalculateCheckpointSegments
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -34,8 +33,7 @@ COMMANDED_FIRST: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reasons:
+class Reasons(NamedTuple):
     """Whether most were asked for by a command; null where nothing tells. `evidence` is what says so."""
 
     is_commanded: bool | None

@@ -1,7 +1,7 @@
 """Commits: what a transaction waits for until its log is on stable storage, or at a standby."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -51,8 +51,7 @@ NOTED_CLASS = r"^(lgwr|lg\d\d) scheduling class$"
 NOTED_INVOLUNTARY = r"^involuntary context switches of (lgwr|lg\d\d|walwriter)$"  # per cent, as a person noted them
 
 
-@dataclass(frozen=True, slots=True)
-class Commits:
+class Commits(NamedTuple):
     """How commits wait: `share` (0 to 1) of the time, and milliseconds.
 
     `sync_ms` is one wait for the log, or all of one commit where waits were sampled; `write_ms` one write of the log,

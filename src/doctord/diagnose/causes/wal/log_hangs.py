@@ -1,8 +1,7 @@
 """Writes of the log that do not end, as samples of those who wait for it tell them."""
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -26,8 +25,7 @@ _LATE: Final = 1.5
 _CLOCK_S: Final = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Hang:
+class Hang(NamedTuple):
     """A time in which nobody who waited for the log of a server came out of it.
 
     `longest_s` is how long one of its `sessions` stood so, `share` the part (0 to 1) of the database time that clients

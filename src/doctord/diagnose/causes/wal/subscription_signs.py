@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -43,8 +43,7 @@ class Wait:
     blocker: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Worker:
+class Worker(NamedTuple):
     """The process that applies a subscription's changes, over the last ten minutes of its own.
 
     `at_work` is the share (0 to 1) of the looks at which it did not wait for the publisher, `cpu` the share of one
@@ -57,8 +56,7 @@ class Worker:
     waits: tuple[Wait, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(NamedTuple):
     """What the publisher knows of a subscriber: seconds behind at the last look, more each second, and by which figure.
 
     `held` is the share (0 to 1) of the looks at which its walsender waited for the subscriber to take what it sends.
@@ -73,8 +71,7 @@ class Published:
     figure: str
 
 
-@dataclass(frozen=True, slots=True)
-class Subscription:
+class Subscription(NamedTuple):
     """How long what is applied at the last look stood before (seconds), and more each second; null of looks too few.
 
     That is all that a subscriber can know: what its publisher has not sent yet, the publisher alone knows

@@ -1,7 +1,6 @@
 """Transactions that have written and are open: what logical decoding must be able to begin with again."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -22,8 +21,7 @@ PREPARED: Final = "pg_prepared_xacts.age_s"
 IDLE: Final = "idle in transaction"
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(NamedTuple):
     """An open transaction with an id, `age_s` seconds old: of a session, or a prepared one (`sid` is null).
 
     `who` tells it in the server's words; `is_at_work` whether its session was active at the last look.

@@ -10,9 +10,9 @@ out, event by event.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
+from typing import NamedTuple
 
 from doctord._native import ReportTable
 from doctord.read.oracle.awr.report import Report
@@ -29,8 +29,7 @@ UNITS_OF_MS = {"us": 1.0, "ms": 1000.0, "s": 1024_000.0, "m": 64 * 1024_000.0, "
 Bucket = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Buckets:
+class Buckets(NamedTuple):
     """A table of a histogram: events, waits, and the columns that are buckets."""
 
     table: ReportTable

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from doctord._native import Batch, ReportFigure, ReportTable, Rows
 from doctord.dataset.tables import TABLES
@@ -143,8 +143,7 @@ class Report:
     has_top_events_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceRows:
+class InstanceRows(NamedTuple):
     """Rows of a table that say (or need not say) of which instance they are.
 
     Attributes:

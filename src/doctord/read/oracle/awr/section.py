@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from doctord._native import ReportFigure, ReportTable
 from doctord.read.oracle.awr.report import InstanceRows, Report, Values, filled_down, place
@@ -118,8 +118,7 @@ def bare_unit(name: str, default: str) -> str:
     return UNITS.get(word, word)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """Where a section's columns are in tables that have certain names of columns.
 
     Attributes:
@@ -319,8 +318,7 @@ def _meant(name_of: NameOf, name: str | None) -> tuple[str | None, str, str, flo
     return (found[0], found[1], kind_of(found[1]), found[2]) if found else (None, "", "", 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Special:
+class Special(NamedTuple):
     """A table that a function of its own reads."""
 
     title: str
@@ -336,8 +334,7 @@ class Special:
         yield from self.gives
 
 
-@dataclass(frozen=True, slots=True)
-class Redundant:
+class Redundant(NamedTuple):
     """A table of sums, shares or extracts of what other tables hold: it is left out."""
 
     title: str

@@ -4,14 +4,12 @@ Where a metric is a statistic of another view per second, it has that view's nam
 both find it there. `_max` and `_sd` are of the same metric over the snapshot's minutes.
 """
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 MIB: Final = float(1 << 20)
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(NamedTuple):
     """Where a column goes: a name of `statistic`, what its figure is multiplied with, unit and kind."""
 
     name: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from doctord.read.oracle.ruled_table import Row, figure
 from doctord.read.source import SourceFile
@@ -27,8 +27,7 @@ class Span:
         return None if increase is None or not self.length_s else increase / self.length_s
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A row of a section, its line, and the interval that it is about."""
 
     number: int

@@ -1,7 +1,6 @@
 """What the lines of an alert log tell: one rule for each kind of event, the first that fits counts."""
 
 import re
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from doctord.read.oracle.parameter_file import plain_value
@@ -31,8 +30,7 @@ class Event(NamedTuple):
     waits_for_reason: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A pattern, and the event that it tells: its parts are templates for the pattern's groups."""
 
     kind: str

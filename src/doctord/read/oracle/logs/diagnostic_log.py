@@ -7,9 +7,9 @@ Stamps are `Thu Mar 01 10:00:00 2012` (to 12.1), `2023-01-06 11:23:56.814000 +05
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from html import unescape
+from typing import NamedTuple
 
 from doctord.dataset.rows import micros
 from doctord.read.moments import ZONE_ASSUMED
@@ -23,8 +23,7 @@ STAMPED = regex(f"^(?:{ISO.pattern}|{OLD.pattern})", re.MULTILINE)
 ATTRIBUTE = regex(r"(\w+)='([^']*)'")
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(NamedTuple):
     """A line of a message: its number in the file, when it was written (null: not known yet), and its text."""
 
     number: int

@@ -1,7 +1,7 @@
 """Statements: one row for each, whatever the order in which sections list them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from doctord._native import ReportTable
 from doctord.dataset.scrub import scrub
@@ -12,8 +12,7 @@ ID = ("SQL Id", "SQL ID", "SQL_ID", "Hash Value", "Old Hash Value")
 TEXT = ("SQL Text", "Statement")
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(NamedTuple):
     """A sum over the interval of all executions of a statement.
 
     Attributes:

@@ -1,8 +1,8 @@
 """Wait events, foreground and background, and wait classes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from doctord._native import ReportTable
 from doctord.read.oracle.awr.report import INSTANCE_COLUMNS, InstanceRows, Report, Values, filled_down, place
@@ -53,8 +53,7 @@ WHOLE_CLUSTER = "*"
 CPU = {"DB CPU": "foreground", "CPU time": "foreground", "background cpu time": "background", "CPU": "foreground"}
 
 
-@dataclass(frozen=True, slots=True)
-class Waits:
+class Waits(NamedTuple):
     """The columns of a table of events: each a value for each row."""
 
     names: list[str]
