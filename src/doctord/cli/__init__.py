@@ -3,6 +3,7 @@
 Heavy imports (Arrow, Polars, DuckDB, a database driver) are local to the command that needs them.
 """
 
+import gc
 import importlib
 import pkgutil
 import sys
@@ -18,6 +19,8 @@ from doctord.report.progress import Terminal
 from doctord.streams import harmless_streams
 
 __all__ = ["Terminal", "app", "command", "load", "main", "show", "status"]
+
+ALIVE = 100_000  # objects after which circles among them are looked for: what is imported stays, and is most of them
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -87,6 +90,7 @@ def _name(name: str | None, function: Callable[..., Any]) -> str:
 
 def main() -> None:
     """Run the command line. Exit status: 0 healthy, 1 findings, 2 usage or data error."""
+    gc.set_threshold(ALIVE)
     word = sys.argv[1] if len(sys.argv) > 1 else ""
     load(word)
     if word in ("-h", "--help"):
