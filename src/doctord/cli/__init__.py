@@ -20,7 +20,7 @@ from doctord.streams import harmless_streams
 
 __all__ = ["Terminal", "app", "command", "load", "main", "show", "status"]
 
-ALIVE = 100_000  # objects after which circles among them are looked for: what is imported stays, and is most of them
+ALIVE = 500_000  # objects after which circles among them are looked for: what is imported stays, and is most of them
 
 app = typer.Typer(
     no_args_is_help=True,
