@@ -37,11 +37,13 @@ shift_clock() {
         exit 2
     fi
     cc -shared -fPIC -O1 -o "$temporary/true_waits.so" tests/support/true_waits.c -ldl
-    # Rust's compiler waits for ever under libfaketime: its allocator wants the time before libfaketime is there.
-    printf '#!/bin/sh\nunset LD_PRELOAD\nexec "$@"\n' >"$temporary/rustc"
+    # Rust's compiler waits for ever under libfaketime (its allocator wants the time before libfaketime is there): as
+    # cargo starts it, and as the programs do that build crates.
+    printf '#!/bin/sh\nunset LD_PRELOAD\nexec "$@"\n' >"$temporary/wrapper"
+    printf '#!/bin/sh\nunset LD_PRELOAD\nexec rustc "$@"\n' >"$temporary/rustc"
     printf '#!/bin/sh\nunset LD_PRELOAD\nexec rustdoc "$@"\n' >"$temporary/rustdoc"
-    chmod 755 "$temporary/rustc" "$temporary/rustdoc"
-    export RUSTC_WRAPPER="$temporary/rustc" RUSTDOC="$temporary/rustdoc"
+    chmod 755 "$temporary/wrapper" "$temporary/rustc" "$temporary/rustdoc"
+    export RUSTC_WRAPPER="$temporary/wrapper" RUSTC="$temporary/rustc" RUSTDOC="$temporary/rustdoc"
     clock=(env LD_PRELOAD="$temporary/true_waits.so:$library" FAKETIME="+$1s" FAKETIME_DONT_FAKE_MONOTONIC=1)
 }
 
