@@ -67,7 +67,7 @@ def test_columns_of_an_earlier_vocabulary_are_read_as_those_of_today(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     today = TABLES["disk"]
-    columns = tuple(replace(column, name=OLD_NAMES.get(("disk", column.name), column.name)) for column in today.columns)
+    columns = tuple(one._replace(name=OLD_NAMES.get(("disk", one.name), one.name)) for one in today.columns)
     with LakeWriter(path) as writer:
         with monkeypatch.context() as before:
             before.setitem(TABLES, "disk", replace(today, columns=columns))

@@ -1,5 +1,6 @@
 """The server's clock beside ours: that of a real server, and of one that libfaketime puts an hour ahead."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -39,9 +40,14 @@ def an_hour_ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[PostgresServer]:
     library = next((one for root in LIBRARIES for one in Path(root).rglob("libfaketimeMT.so.1")), None)
     if library is None:
         pytest.skip("libfaketime is not installed: apt-get install faketime")
+    ahead_s = int(os.environ.get("FAKETIME", "+0s").strip("+s")) + 3600  # of the kernel's clock, if we have another one
     with ExitStack() as servers:
         with monkeypatch.context() as environment:
-            for name, value in {"LD_PRELOAD": str(library), "FAKETIME": "+1h", "DONT_FAKE_MONOTONIC": "1"}.items():
+            for name, value in {
+                "LD_PRELOAD": str(library),
+                "FAKETIME": f"+{ahead_s}s",
+                "DONT_FAKE_MONOTONIC": "1",
+            }.items():
                 environment.setenv(name, value)
             started = servers.enter_context(running_postgres(15))
         yield started
