@@ -35,7 +35,7 @@ ORDER BY c.relpages DESC, k.oid LIMIT 100
 """
 _TRIGGERS: Final = """\
 SELECT /* doctord */ n.nspname || '.' || c.relname AS relation, t.tgname AS name, t.tgtype AS type,
-       fn.nspname || '.' || f.proname AS function
+       t.tgdeferrable AND t.tginitdeferred AS is_deferred, fn.nspname || '.' || f.proname AS function
 FROM pg_trigger AS t
      JOIN pg_class AS c ON c.oid = t.tgrelid AND NOT c.relispartition JOIN pg_namespace AS n ON n.oid = c.relnamespace
      JOIN pg_proc AS f ON f.oid = t.tgfoid JOIN pg_namespace AS fn ON fn.oid = f.pronamespace
@@ -167,11 +167,16 @@ def described(trigger: Mapping[str, Any]) -> str:
 
     >>> described({"type": 1 + 4 + 16, "function": "public.total"})
     'after insert, update for each row: public.total'
+    >>> described({"type": 1 + 4, "function": "public.total", "is_deferred": True})
+    'after insert for each row, deferred: public.total'
     """
     kind = trigger["type"]
     when = "before" if kind & _BEFORE else "instead of" if kind & _INSTEAD else "after"
     events = ", ".join(name for bit, name in _EVENTS.items() if kind & bit)
-    return f"{when} {events} for each {'row' if kind & _ROW else 'statement'}: {trigger['function']}"
+    level = "row" if kind & _ROW else "statement"
+    return (
+        f"{when} {events} for each {level}{', deferred' if trigger.get('is_deferred') else ''}: {trigger['function']}"
+    )
 
 
 def names_in(source: str, known: Mapping[str, Collection[str]]) -> set[str]:
