@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from doctord._native import Batch
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.objects.told_to_planner import told_to_planner
 from doctord.dataset.rows import now_us, rows
 from doctord.regex import regex
 
@@ -116,8 +117,8 @@ class Dependencies:
 
     Components: `pg_constraint` (foreign keys that no index serves), `pg_trigger`, `pg_proc` (what functions name of
     tables, views and other functions), `pg_rewrite` (what views are made of), `pg_policy` (policies of tables with
-    row-level security in force, and the functions that they call), `pg_foreign_table` (its server). The value is null
-    once it is gone.
+    row-level security in force, and the functions that they call), `pg_foreign_table` (its server), and what the
+    planner is told by hand (`told_to_planner.py`). The value is null once it is gone.
     """
 
     def __init__(self) -> None:
@@ -139,7 +140,7 @@ class Dependencies:
 
 
 def _now(link: Link) -> Told:
-    told: Told = {}
+    told: Told = told_to_planner(link)
     for key in link.query(_FOREIGN_KEYS):
         name = f"{key['relation']} {key['name']}"
         told[FOREIGN_KEYS, name] = f"({key['columns']}) references {key['referenced']}"
