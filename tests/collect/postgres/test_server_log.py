@@ -176,6 +176,24 @@ def test_messages_are_counted_without_their_values(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("message", "is_somebodys"),
+    [
+        ('relation "prices" does not exist at character 15', True),
+        ("permission denied for table prices", True),
+        ('no partition of relation "sales" found for row', True),
+        ("canceling statement due to statement timeout", True),
+        ("canceling statement due to user request", False),
+        ('duplicate key value violates unique constraint "t_pkey"', False),
+        ("division by zero", False),
+    ],
+)
+def test_who_met_an_error_is_told_of_those_that_come_again(tmp_path: Path, message: str, *, is_somebodys: bool) -> None:
+    """Without a SQLSTATE, as Debian has the prefix, by their words."""
+    _, counts = told(tmp_path / "log", f"{PREFIX}ERROR:  {message}")
+    assert any(name.endswith("| user app, database shop") for name in counts) is is_somebodys
+
+
 def test_what_fails_without_an_error_is_counted_with_who_met_it(tmp_path: Path) -> None:
     form = Form("stderr", "%m [%p] %q%u@%d %a %h ")
     begin = f"{TIME} [77] "
@@ -244,7 +262,7 @@ def test_rare_messages_of_very_many_are_counted_by_their_code(tmp_path: Path) ->
     _, counts = told(tmp_path / "log", *lines)
     assert counts['ERROR relation "most" does not exist'] == 2
     assert counts["ERROR (others)"] == len(names) - server_log._MOST_NAMED
-    assert sum(counts.values()) == len(lines)
+    assert sum(count for name, count in counts.items() if " | " not in name) == len(lines)
 
 
 def test_of_very_much_the_newest_stands_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,12 +68,33 @@ pub fn take(entry: &Entry, part: &mut Part) {
 const AGAIN: [&[u8]; 4] = [b"0A", b"25", b"42", b"55"];
 /// What follows from another error, and a lock that was not waited for.
 const ONCE: [&[u8]; 2] = [b"25P02", b"55P03"];
+/// How such messages begin, or go on, where no SQLSTATE is logged (PostgreSQL 13 to 18).
+const AGAIN_WORDS: [&[u8]; 4] = [
+    b"cannot ",
+    b"permission denied ",
+    b"must be owner ",
+    b"must be superuser ",
+];
+const NOT_THERE: [&[u8]; 2] = [b" does not exist", b" is ambiguous"];
+/// A limit that may be set for some alone, and a partition that is not there for the rows of some, with or without one.
+const OF_SOME: [&[u8]; 4] = [
+    b"canceling statement due to statement timeout",
+    b"canceling statement due to lock timeout",
+    b"no partition of relation ",
+    b"cached plan must not change ",
+];
 
-/// Whether it matters whose statement an error is; without a SQLSTATE by how such messages begin.
+/// Whether it matters whose statement an error is.
 fn fails_again(entry: &Entry) -> bool {
-    let state = entry.sqlstate;
+    let (state, message) = (entry.sqlstate, entry.message);
+    if OF_SOME.iter().any(|words| message.starts_with(words)) {
+        return true;
+    }
     if state.is_empty() {
-        return entry.message.starts_with(b"cannot ");
+        return AGAIN_WORDS.iter().any(|words| message.starts_with(words))
+            || NOT_THERE
+                .iter()
+                .any(|words| memchr::memmem::find(message, words).is_some());
     }
     AGAIN.iter().any(|class| state.starts_with(class)) && !ONCE.contains(&state)
 }

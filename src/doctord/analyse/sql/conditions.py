@@ -112,6 +112,27 @@ def tables_of(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
+def columns_of(text: str) -> frozenset[str] | None:
+    """All columns that a SELECT on one table needs, in small letters; null for any other statement, and for `*`.
+
+    >>> sorted(columns_of("SELECT sum(s.total), count(*) FROM sales AS s WHERE s.day = $1") or ())
+    ['day', 'total']
+    >>> columns_of("SELECT * FROM sales WHERE day = $1") is None
+    True
+    """
+    tree = parsed(text)
+    if tree is None or len(tables_of(text)) != 1:
+        return None
+    from sqlglot import exp  # noqa: PLC0415 - as above
+
+    if not isinstance(tree, exp.Select) or tree.args.get("locks"):
+        return None
+    if any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star)):
+        return None
+    return frozenset(one.name.lower() for one in tree.find_all(exp.Column) if one.name)
+
+
+@lru_cache(maxsize=256)
 def is_unjoined(text: str) -> bool:
     """Whether a query block has several tables and less conditions between them than it takes to join them all.
 

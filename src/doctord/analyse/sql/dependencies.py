@@ -19,7 +19,9 @@ FOREIGN_TABLES: Final = "pg_foreign_table"
 COMPONENTS: Final = (FOREIGN_KEYS, TRIGGERS, FUNCTIONS, VIEWS, FOREIGN_TABLES)
 
 _KEY: Final = regex(r"^\((?P<columns>.*)\) references (?P<table>.*)$")
-_TRIGGER: Final = regex(r"^(?P<when>[a-z ]+?) (?P<events>[a-z, ]+) for each (?P<level>\w+): (?P<function>.*)$")
+_TRIGGER: Final = regex(
+    r"^(?P<when>[a-z ]+?) (?P<events>[a-z, ]+) for each (?P<level>\w+)(?P<deferred>, deferred)?: (?P<function>.*)$"
+)
 _NAME: Final = regex(r"[^\W\d][\w$]*")
 _FOREIGN: Final = regex(r"^server (?P<server>.*) \((?P<wrapper>[^()]*)\)(?:, fetch_size (?P<size>\d+))?$")
 _WRITTEN: Final = regex(
@@ -42,7 +44,10 @@ class ForeignKey(NamedTuple):
 
 
 class Trigger(NamedTuple):
-    """A trigger of a table (`schema.table`): when it fires, for each `row` or `statement`, and its function."""
+    """A trigger of a table (`schema.table`): when it fires, for each `row` or `statement`, and its function.
+
+    A deferred one (INITIALLY DEFERRED) fires at COMMIT.
+    """
 
     name: str
     table: str
@@ -50,6 +55,7 @@ class Trigger(NamedTuple):
     events: tuple[str, ...]
     level: str
     function: str
+    is_deferred: bool = False
 
 
 class Write(NamedTuple):
@@ -104,7 +110,8 @@ class Dependencies:
                     continue
                 events = tuple(found["events"].split(", "))
                 if {*events} & {*write.events}:
-                    yield Trigger(name, table, found["when"], events, found["level"], found["function"])
+                    is_deferred = found["deferred"] is not None
+                    yield Trigger(name, table, found["when"], events, found["level"], found["function"], is_deferred)
 
     def reads(self, name: str) -> frozenset[str]:
         """All that a function or a view reads, be it by way of others; empty where that is not known."""

@@ -1,8 +1,10 @@
 """What in a statement's own text keeps an index of a column from being used: casts, functions, patterns, OR.
 
+A value that a volatile function gives is another one for each row, and so it is compared with each row.
+
 A B-tree holds the column's values in the order of the column's type: a condition on something made of the column has no
 place there. Source: PostgreSQL documentation, "Index Types", "Indexes on Expressions", "Operator Classes and Operator
-Families", "Operator Type Resolution".
+Families", "Operator Type Resolution", "Function Volatility Categories".
 """
 
 from collections.abc import Iterator
@@ -14,7 +16,10 @@ from doctord.analyse.sql.conditions import parsed, sides
 if TYPE_CHECKING:
     from sqlglot import exp
 
-Kind: TypeAlias = Literal["cast of the column", "type of the value", "function", "pattern", "pattern in any case", "or"]
+Kind: TypeAlias = Literal[
+    "cast of the column", "type of the value", "function", "function of the value", "pattern", "pattern in any case",
+    "or", "or of tables",
+]  # fmt: skip
 
 # Types by the family of operators in which their B-trees compare them with each other.
 _FAMILIES: Final = {
@@ -33,7 +38,8 @@ _CAST_TO: Final = {("integer", "numeric"), ("integer", "float"), ("numeric", "fl
 class Hindrance(NamedTuple):
     """A column that a statement compares in a way that an index of it does not serve, or may not.
 
-    `by` is the type that it, or the value, is cast to; the function; the operator; the other columns of an OR.
+    `by` is the type that it, or the value, is cast to; the function; the operator; the other columns of an OR, of the
+    same table or (with its table or alias before it) of another one.
     """
 
     kind: Kind
@@ -72,6 +78,11 @@ def hindrances(text: str, table: str) -> tuple[Hindrance, ...]:
     [('type of the value', 'id', 'numeric')]
     >>> [(one.kind, one.column, one.by) for one in hindrances("SELECT 1 FROM t WHERE a = $1 OR b = $2", "t")]
     [('or', 'a', 'b'), ('or', 'b', 'a')]
+    >>> [(one.kind, one.column, one.by) for one in hindrances("SELECT 1 FROM t WHERE id = pick($1)", "t")]
+    [('function of the value', 'id', 'pick')]
+    >>> found = hindrances("SELECT 1 FROM t JOIN u ON t.k = u.k WHERE t.a = $1 OR u.b = $2", "t")
+    >>> [(one.kind, one.by) for one in found]
+    [('or of tables', 'u.b')]
     """
     tree = parsed(text)
     if tree is None:
@@ -112,6 +123,17 @@ def _of(node: "exp.Expr", names: set[str]) -> Iterator[Hindrance]:
             for other in others:
                 if isinstance(other, exp.Cast) and next(other.find_all(exp.Column), None) is None:
                     yield Hindrance("type of the value", column, _type(other))
+                yield from (Hindrance("function of the value", column, called) for called in _called(other))
+
+
+def _called(value: "exp.Expr") -> list[str]:
+    """Functions that give the value for each row; a subquery of its own is asked once."""
+    from sqlglot import exp  # noqa: PLC0415 - as above
+
+    if next(value.find_all(exp.Column, exp.Select), None) is not None:
+        return []
+    calls = [one for one in value.find_all(exp.Func) if not isinstance(one, exp.Cast | exp.And | exp.Or)]
+    return [str(one.name if isinstance(one, exp.Anonymous) else one.sql_names()[-1]).lower() for one in calls]
 
 
 def _type(cast: "exp.Cast") -> str:
@@ -129,6 +151,20 @@ def _between(alternatives: "exp.Expr", names: set[str]) -> Iterator[Hindrance]:
     for column in columns:
         if others := [one for one in columns if one != column]:
             yield Hindrance("or", column, ", ".join(others))
+    foreign = _of_others(alternatives, names)
+    yield from (Hindrance("or of tables", column, ", ".join(foreign)) for column in columns if foreign)
+
+
+def _of_others(alternatives: "exp.Expr", names: set[str]) -> list[str]:
+    """Columns of other tables that decide an alternative by themselves: no row of this one can be left out by it."""
+    from sqlglot import exp  # noqa: PLC0415 - as above
+
+    found = list[str]()
+    for arm in alternatives.flatten():
+        columns = list(arm.find_all(exp.Column))
+        if columns and not any(_column(one, names) for one in columns) and all(one.table for one in columns):
+            found += [f"{one.table}.{one.name}".lower() for one in columns]
+    return list(dict.fromkeys(found))
 
 
 def _column(side: object, names: set[str]) -> str | None:

@@ -14,7 +14,7 @@ COMPONENT: Final = "pg_index"
 EXPRESSION: Final = "(expression"
 _EXPRESSION: Final = regex(r"^\(expression (?P<functions>[^:]*): (?P<columns>[^:]*)\)$")
 _DESCRIBED: Final = regex(
-    r"^(?P<method>\w+) \((?P<columns>.*)\)(?: pending (?P<pending>\d+) kB)?"
+    r"^(?P<method>\w+) \((?P<columns>.*)\)(?: including (?P<included>.*?))?(?: pending (?P<pending>\d+) kB)?"
     r"(?P<partial> partial)?(?P<invalid> invalid)?$"
 )
 # Kinds of index that serve operators other than comparisons.
@@ -28,7 +28,8 @@ Service: TypeAlias = Literal["none", "some", "unknown"]
 class Index:
     """One index: its key columns in order, `(expression lower: title)` for what is no column.
 
-    `pending_kb` is how long the list of entries may grow that a GIN index has not taken in yet; null where it has none.
+    `included` are columns that it holds besides (INCLUDE). `pending_kb` is how long the list of entries may grow that a
+    GIN index has not taken in yet; null where it has none.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Index:
     is_partial: bool
     is_valid: bool
     pending_kb: int | None = None
+    included: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,10 @@ def _index(name: str, text: str) -> Index:
         return Index(name, text, (), is_partial=True, is_valid=True)
     columns = tuple(found["columns"].split(", "))
     pending_kb = int(found["pending"]) if found["pending"] else None
-    return Index(name, found["method"], columns, found["partial"] is not None, found["invalid"] is None, pending_kb)
+    included = tuple(found["included"].split(", ")) if found["included"] else ()
+    return Index(
+        name, found["method"], columns, found["partial"] is not None, found["invalid"] is None, pending_kb, included
+    )
 
 
 def served(known: Sequence[Index], condition: Condition | None) -> Served:

@@ -36,6 +36,8 @@ BY_WORDS: Final = (
     ("violates not-null constraint", "23502"),
     ("violates check constraint", "23514"),
     ("violates exclusion constraint", "23P01"),
+    ("no partition of relation", "23514"),
+    ("cached plan must not change result type", "0A000"),
     ("current transaction is aborted", "25P02"),
     ("in a read-only transaction", "25006"),
     ("does not have a replica identity and publishes", "55000"),

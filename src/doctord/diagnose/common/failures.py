@@ -58,6 +58,7 @@ class Kind(NamedTuple):
 # The first that fits counts. Those of no share are told by causes of their own, or follow from another error.
 NEVER: Final = float("inf")
 READ_ONLY: Final = Kind("read-only", ("25006",))
+NO_PARTITION: Final = Kind("no partition", ("23514",), "no partition of relation")
 KINDS: Final = (
     Kind("recovery conflict", ("40001",), "conflict with recovery", NEVER),
     Kind("serialization", ("40001",)),
@@ -80,9 +81,12 @@ KINDS: Final = (
     Kind("aftermath", ("25P02",), least_share=NEVER),
     READ_ONLY,
     Kind("raised", ("",), "(raised by a function)", MOST),
+    NO_PARTITION,
     Kind("expected", ("23", "P0"), least_share=MOST),
 )
 OTHER: Final = Kind("other", ())
+# What no application expects of a statement of its own, however often it comes.
+UNEXPECTED: Final = (OTHER, READ_ONLY, NO_PARTITION)
 # Who does one kind of thing all the time can do none of it: all that write, or that notify.
 OUTAGE: Final = ("disk full", "shared memory", "notify queue")
 ENDING_SESSIONS: Final = ("25P03", "25P04")
@@ -145,12 +149,12 @@ class Failed:
         """
         ended_per_s = min(self.per_s, self.transactions.rollbacks)
         is_steady = ended_per_s >= max(NEVER_SUCCEEDS_PER_S, MOST * self.per_s) and self.quiet_s < OVER_S
-        return self.kind in (OTHER, READ_ONLY) and is_steady
+        return self.kind in UNEXPECTED and is_steady
 
     @property
     def is_told(self) -> bool:
         """Whether a cause of this kind of error speaks: what is left is a note of the log's errors."""
-        if self.kind is OTHER or self.kind.may_be_meant:
+        if self.kind in (OTHER, NO_PARTITION) or self.kind.may_be_meant:
             return self.severity in ("critical", "warning")
         return self.kind.is_servers_own or self.severity is not None
 

@@ -13,6 +13,11 @@ from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Phrase, Words, phrase
 
 TYPES: Final = "pg_attribute"
+VOLATILE: Final = "pg_proc.provolatile"
+# Of the server's own functions those that an application compares a column with.
+VOLATILE_OF_ITS_OWN: Final = frozenset(
+    {"random", "rand", "clock_timestamp", "timeofday", "nextval", "currval", "gen_random_uuid"}
+)
 # Behind a column's type: an index of it serves LIKE (collation C, or text_pattern_ops).
 PATTERNS: Final = ", patterns"
 
@@ -47,7 +52,7 @@ def hindered(case: Case, scan: Scan) -> list[Hindered]:
         for hindrance in hindrances(scan.statement.text or "", table)
         for index in [_index_of(scan, hindrance.column)]
         if index is not None
-        for one in _reason(scan, hindrance, index, types(case, scan))
+        for one in _reason(scan, hindrance, index, types(case, scan), _volatile_functions(case, scan))
     ]
     return sorted(found, key=lambda one: not one.is_certain)
 
@@ -61,7 +66,7 @@ def _index_of(scan: Scan, column: str) -> Index | None:
 class _At(NamedTuple):
     """A hindrance of a scan: the index of its column, and the column's type, null where it is not told.
 
-    `serves_patterns` is whether an index of the column serves LIKE.
+    `serves_patterns` is whether an index of the column serves LIKE, `volatile` are functions of the database that are.
     """
 
     scan: Scan
@@ -69,6 +74,7 @@ class _At(NamedTuple):
     serving: Index
     of: str | None
     serves_patterns: bool
+    volatile: frozenset[str]
 
     def told(self, words: Phrase, why: str, step: Words, *, is_certain: bool = True) -> Hindered:
         """The reason in words; the column's type stands behind them."""
@@ -139,6 +145,25 @@ def _ilike(at: _At) -> Iterator[Hindered]:
     )  # fmt: skip
 
 
+def _volatile(at: _At) -> Iterator[Hindered]:
+    column, called = at.it.column, at.it.by
+    if called in VOLATILE_OF_ITS_OWN or called in at.volatile:
+        yield at.told(
+            phrase("{} is compared with what {}() gives, which is volatile", column, called),
+            "a volatile function may give another value for each row, and is called for each",
+            phrase("Declare {}() STABLE where it gives the same for a whole statement (ALTER FUNCTION ... STABLE), or "
+                   "have it called once: {} = (SELECT {}(...)).", called, column, called),
+        )  # fmt: skip
+
+
+def _either_table(at: _At) -> Iterator[Hindered]:
+    yield at.told(
+        phrase("{} stands in an OR with {} of another table", at.it.column, at.it.by),
+        "a row may be wanted for the other table's sake: none can be left out before they are joined",
+        phrase("Two statements, one for each side of the OR, joined by UNION: each then has an index to go by."),
+    )
+
+
 def _either(at: _At) -> Iterator[Hindered]:
     without = ", ".join(one for one in at.it.by.split(", ") if _index_of(at.scan, one) is None)
     if without:
@@ -155,13 +180,28 @@ _BY_KIND: Final[dict[Kind, Callable[[_At], Iterator[Hindered]]]] = {
     "function": _function,
     "pattern": _like,
     "pattern in any case": _ilike,
+    "function of the value": _volatile,
     "or": _either,
+    "or of tables": _either_table,
 }
 
 
-def _reason(scan: Scan, it: Hindrance, serving: Index, told: dict[str, str]) -> Iterator[Hindered]:
+def _reason(
+    scan: Scan, it: Hindrance, serving: Index, told: dict[str, str], volatile: frozenset[str]
+) -> Iterator[Hindered]:
     known = told.get(it.column, "")
-    yield from _BY_KIND[it.kind](_At(scan, it, serving, known.removesuffix(PATTERNS) or None, known.endswith(PATTERNS)))
+    at = _At(scan, it, serving, known.removesuffix(PATTERNS) or None, known.endswith(PATTERNS), volatile)
+    yield from _BY_KIND[it.kind](at)
+
+
+def _volatile_functions(case: Case, scan: Scan) -> frozenset[str]:
+    """Names, without schema, of the database's functions that are volatile and not put into a statement."""
+    rows = case.dataset.frame("setting").filter(
+        (pl.col("component") == VOLATILE) & (pl.col("db") == scan.figure.db)
+        & pl.col("name").str.starts_with(f"{scan.read.database}.")
+    ).sort("ts", maintain_order=True)  # fmt: skip
+    last = dict(rows.select("name", "value").iter_rows())
+    return frozenset(name.rpartition(".")[2].lower() for name, value in last.items() if value)
 
 
 def _has_expression(scan: Scan, it: Hindrance) -> bool:

@@ -132,3 +132,17 @@ def test_parallel_workers_that_plans_ask_for_are_told_of_each_statement(server: 
     planned = [row for row in told if row["name"] == "pg_stat_statements.parallel_workers_to_launch" and row["entity"]]
     assert len(planned) == 1
     assert not [row for row in told if row["name"].endswith("workers_launched") and row["entity"]]
+
+
+def test_how_much_each_role_does_counts_statements_that_look_at_a_table(server: PostgresServer, link: Link) -> None:
+    with closing(Statements()) as statements:
+        statements.read(link)
+        statements.read(link)  # by now our own statements are known
+        with server.connect() as client:
+            for _ in range(10):
+                client.execute("SELECT balance FROM account WHERE id = 1", prepare=False)
+                client.execute("SELECT 1", prepare=False)
+        batches = statements.read(link)
+    calls = [row for row in rows_of("statistic", batches) if row["name"] == "pg_stat_statements.calls_on_tables"]
+    own = next(row for row in calls if row["entity"] == "user postgres, database postgres")
+    assert 10 <= own["value"] * own["interval_s"] < 20

@@ -206,3 +206,51 @@ def test_where_another_index_would_serve_what_is_done_to_a_column_is_no_reason()
     finding = told("SELECT * FROM orders WHERE customer = $1 AND lower(shop) = $2", column("shop", "text"), shop)
     assert finding.cause == "index_not_used"
     assert said(finding.title).endswith("although index orders_customer is there")
+
+
+def by_hand(options: str | None, statement: dict[str, Any] = LOOKUP) -> list[Finding]:
+    option = {"component": "pg_attribute.attoptions", "db": DB, "name": f"{TABLE} customer", "value": options}
+    rows = {"setting": [PRIMARY_KEY, SERVING, option]}
+    findings = diagnose(host(time=BUSY, statements=[statement], postgres=LOOKED | FRESH, extra=rows)).findings
+    return [finding for finding in findings if finding.cause == "index_not_used"]
+
+
+def test_a_number_of_values_set_by_hand_is_the_reason() -> None:
+    (finding,) = by_hand("n_distinct=2")
+    assert (finding.severity, finding.confidence) == ("critical", 0.85)
+    assert "n_distinct = 2 of column customer, set by hand: 500,000 rows for each value" in figures(finding.for_)
+    assert "RESET (n_distinct)" in said(finding.remedy[0])
+
+
+@pytest.mark.parametrize("options", [None, "n_distinct=200000", "n_distinct=-0.5", "n_distinct_inherited=2"])
+def test_a_number_of_values_that_fits_is_no_reason(options: str | None) -> None:
+    assert [finding.severity for finding in by_hand(options)] == ["note"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "language", "reason"),
+    [
+        ("customer = pick($1)", "plpgsql", "customer is compared with what pick() gives, which is volatile"),
+        ("customer = app.pick($1)", "plpgsql", "customer is compared with what pick() gives, which is volatile"),
+        ("customer = (random() * $1)::int", None, "customer is compared with what random() gives, which is volatile"),
+        ("customer = pick($1)", None, None),
+        ("customer = (SELECT pick($1))", "plpgsql", None),
+    ],
+)
+def test_a_volatile_function_is_called_for_each_row(condition: str, language: str | None, reason: str | None) -> None:
+    pick = {"component": "pg_proc.provolatile", "db": DB, "name": "bench.public.pick", "value": language}
+    rows = {"setting": [PRIMARY_KEY, SERVING, pick]}
+    statement = LOOKUP | {"text": f"SELECT * FROM orders WHERE {condition}"}
+    findings = diagnose(host(time=BUSY, statements=[statement], postgres=LOOKED | FRESH, extra=rows)).findings
+    titles = [said(finding.title) for finding in findings if finding.cause == "index_not_used"]
+    assert any(title.endswith(reason) for title in titles) if reason else not any("volatile" in one for one in titles)
+
+
+def test_an_or_over_two_tables_leaves_no_row_out() -> None:
+    text = "SELECT * FROM orders o JOIN clients c ON c.id = o.client WHERE o.customer = $1 OR c.name = $2"
+    rows = {"setting": [PRIMARY_KEY, SERVING]}
+    findings = diagnose(
+        host(time=BUSY, statements=[LOOKUP | {"text": text}], postgres=LOOKED | FRESH, extra=rows)
+    ).findings
+    titles = [said(finding.title) for finding in findings if finding.cause == "index_not_used"]
+    assert any(title.endswith("customer stands in an OR with c.name of another table") for title in titles)

@@ -18,6 +18,7 @@ from doctord.collect.core.rates import EARLY, Cadence, Counters, Increase
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.databases import Databases
 from doctord.collect.postgres.statistics.figures import Figures
+from doctord.collect.postgres.statistics.role_work import RoleWork
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.scrub import scrub
 from doctord.regex import regex
@@ -101,7 +102,7 @@ class Statements:
     What they spent on planning and on compiling, and their parallel workers, go into `statistic`: of each that did
     (entity: its id), and of all together, where the extension counts it. So does what a statement took before this
     interval, since the server counts it, where it takes much longer now: that is its past, also on a server that nobody
-    has recorded; and of commands that come again and again, which roles run them.
+    has recorded; of commands that come again and again, which roles run them; and how much each role does (`RoleWork`).
 
     The extension shows the whole server's statements in whichever database it was created: the largest are looked into.
     CPU time and plans are not counted by the server and stay null.
@@ -119,6 +120,7 @@ class Statements:
         self._counters = Counters[Key](from_zero=True)
         self._texts: dict[int, str] = {}
         self._ours: set[int] = set()
+        self._role_work = RoleWork()
 
     def read(self, link: Link) -> list[Batch]:
         """Rows since the last call; none the first time."""
@@ -131,7 +133,7 @@ class Statements:
         before = self._counters.last
         increase = self._counters.step(time.monotonic(), _reading(entries))
         if increase is None:
-            return []
+            return self._role_work.read(link.db, where, schema, self._ours)
         top = _costliest(increase)
         self._learn_texts(where, schema, [statement for (_, statement), _ in top])
         return [
@@ -139,6 +141,7 @@ class Statements:
             *self._spent_before(link, top, increase),
             *self._past(link, top, before),
             *self._roles(link.db, where, schema, top),
+            *self._role_work.read(link.db, where, schema, self._ours),
         ]
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.service.met_by import met_by
 from doctord.diagnose.common import time_limits
-from doctord.diagnose.common.failures import OTHER, Failed, failed, is_over, of_kind, severity_of
+from doctord.diagnose.common.failures import NO_PARTITION, OTHER, Failed, failed, is_over, of_kind, severity_of
 from doctord.diagnose.common.time_limits import TimeLimit, time_limit
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, measured
@@ -160,7 +160,7 @@ def transactions_fail(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, "PostgreSQL Error Codes", log_min_error_statement, log_line_prefix (%e).
     """
     for one in (each for db in case.dbs for each in failed(case, db)):
-        if (one.kind is OTHER or one.kind.may_be_meant) and one.is_told:
+        if (one.kind in (OTHER, NO_PARTITION) or one.kind.may_be_meant) and one.is_told:
             yield from _by_share(one, _title(one), 0.6 if one.kind.may_be_meant else 0.9, _met(case, one))
 
 

@@ -1,16 +1,28 @@
 """Plans: the planner chose badly, by what it knows of the tables, or was told to."""
 
 from collections.abc import Iterable, Iterator
+from typing import Final
+
+import polars as pl
 
 from doctord.analyse.sql.conditions import tables_of
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.hindered import Hindered, hindered, types
-from doctord.diagnose.common.scans import CHANGED_SHARE, FOR_WANT_OF_AN_INDEX, Scan, evidence, scans, wants_much
+from doctord.diagnose.common.scans import (
+    CHANGED_SHARE,
+    FOR_WANT_OF_AN_INDEX,
+    SELECTIVE,
+    Scan,
+    evidence,
+    scans,
+    wants_much,
+)
 from doctord.diagnose.common.slowed import severity
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Words, phrase
+from doctord.regex import regex
 
 # Rows that the planner counts with against rows that are there: half or twice makes another plan.
 MISCOUNTED = 2.0
@@ -22,6 +34,8 @@ NUMBERS = {
     "numeric": "double precision",
     "character": "text",
 }
+OPTIONS: Final = "pg_attribute.attoptions"
+N_DISTINCT: Final = regex(r"\bn_distinct=(-?[\d.]+)")
 # Four times a sequential page is right for disks that turn: 1.1 to 2 where reads are cached or from flash.
 DEAR_RANDOM = 4.0
 THE_PLAN = NotMeasured(
@@ -40,7 +54,8 @@ def index_not_used(case: Case) -> Iterator[Claim]:
     Hurts because: the planner goes by its statistics and cost settings: where these are wrong, it takes the scan for
         the cheaper way, and each execution reads all rows.
     Speaks for it: what the statement's own text does to the column: a cast of it, or a value of a type that has it
-        cast, a function, LIKE by an index in the order of a language, an OR with a column that has no index. Rows
+        cast, a function, a value that a volatile function gives, LIKE by an index in the order of a language, an OR
+        with a column that has no index, or with one of another table; a number of values (n_distinct) set by hand. Rows
         changed since the last ANALYZE; rows in pg_class against those that are live; index scans
         switched off, a generic plan for all parameters, a random page that is said to cost much more than another.
     Speaks against it: a statement that wants much of the table: then the scan is right; statistics that are fresh.
@@ -52,7 +67,8 @@ def index_not_used(case: Case) -> Iterator[Claim]:
         for its role, where values have very different numbers of rows.
     Verify: The plan uses the index; seq_tup_read of the table stands still; the statement's time per call falls.
     Source: PostgreSQL documentation, "Index Types", "Indexes on Expressions", "Operator Classes and Operator Families",
-        "Operator Type Resolution", "Statistics Used by the Planner", "Updating Planner Statistics", "Planner Cost
+        "Operator Type Resolution", "Function Volatility Categories", ALTER TABLE (n_distinct), "Statistics Used by
+        the Planner", "Updating Planner Statistics", "Planner Cost
         Constants" and plan_cache_mode.
     """
     yield from _hindered(case)
@@ -60,7 +76,8 @@ def index_not_used(case: Case) -> Iterator[Claim]:
     if scan is None or scan.served.index is None or reasons(case, scan):
         return
     for_, against = weigh(_signs(case, scan))
-    forbidden = [*_forbidden(case, scan), *_finds_no_others(scan)]
+    by_hand = _values_by_hand(case, scan)
+    forbidden = [*_forbidden(case, scan), *by_hand, *_finds_no_others(scan)]
     explained = bool(for_ or forbidden)
     if not explained and not case.worth_saying(scan.statement.share) and not scan.slows:
         return  # an aggregate, which may look at all rows for good
@@ -74,7 +91,7 @@ def index_not_used(case: Case) -> Iterator[Claim]:
         for_=[*evidence(scan), _index(scan), *forbidden, *for_, *_typed(case, scan)],
         against=[*wants_much(scan), *against],
         not_measured=[THE_PLAN],
-        first_steps=_first(scan, for_, forbidden),
+        first_steps=[_reset(scan)] if by_hand else _first(scan, for_, forbidden),
         database=scan.figure.db,
     )  # fmt: skip
 
@@ -199,6 +216,30 @@ def _forbidden(case: Case, scan: Scan) -> list[Evidence]:
         for name, value, why in told
         if case.setting_for(name, scan.statement.db, scan.statement.statement_id) == value
     ]
+
+
+def _values_by_hand(case: Case, scan: Scan) -> list[Evidence]:
+    """The number of the column's values, where it is set by hand and promises many rows for each."""
+    name = f"{scan.entity} {scan.served.column}"
+    rows = case.dataset.frame("setting").filter(
+        (pl.col("component") == OPTIONS) & (pl.col("db") == scan.figure.db) & (pl.col("name") == name)
+    ).sort("ts", maintain_order=True)  # fmt: skip
+    told = N_DISTINCT.search(rows["value"][-1] or "") if rows.height else None
+    if told is None or not float(told[1]) or scan.on is None or scan.served.column not in scan.on.equal:
+        return []
+    number = float(told[1])
+    expected = scan.rows / number if number > 0 else -1 / number
+    if expected < SELECTIVE * scan.rows or scan.is_selective is False:
+        return []
+    figure = phrase("n_distinct = {} of column {}, set by hand: {:,.0f} rows for each value", told[1],
+                    scan.served.column, expected)  # fmt: skip
+    why = phrase("the planner counts with that; {:,.1f} rows come of a call", scan.statement.rows_per_call or 0.0)
+    return [Evidence("setting", f"component = '{OPTIONS}' and name = '{name}'", figure, "", why)]
+
+
+def _reset(scan: Scan) -> Words:
+    return phrase("First: ALTER TABLE {} ALTER COLUMN {} RESET (n_distinct), and ANALYZE it.", scan.table,
+                  scan.served.column)  # fmt: skip
 
 
 def _finds_no_others(scan: Scan) -> list[Evidence]:

@@ -75,6 +75,8 @@ def test_triggers_functions_and_views(server: PostgresServer, shop: str, link: L
         "CREATE TRIGGER u BEFORE UPDATE ON orders FOR EACH STATEMENT EXECUTE FUNCTION add_up()",
         "CREATE TRIGGER off BEFORE UPDATE ON orders FOR EACH STATEMENT EXECUTE FUNCTION add_up()",
         "ALTER TABLE orders DISABLE TRIGGER off",
+        "CREATE CONSTRAINT TRIGGER w AFTER UPDATE ON orders DEFERRABLE INITIALLY DEFERRED "
+        "FOR EACH ROW EXECUTE FUNCTION add_up()",
         "CREATE FUNCTION any_of() RETURNS void LANGUAGE plpgsql AS "
         "'BEGIN EXECUTE format(''SELECT 1 FROM %I'', ''totals''); END'",
         dbname=shop,
@@ -82,6 +84,7 @@ def test_triggers_functions_and_views(server: PostgresServer, shop: str, link: L
     assert told(link, Dependencies(), "pg_trigger") == {
         "orders t": "after insert, delete for each row: public.add_up",
         "orders u": "before update for each statement: public.add_up",
+        "orders w": "after update for each row, deferred: public.add_up",
     }
     assert told(link, Dependencies(), "pg_proc") == {
         "add_up": "public.total, public.totals",

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from doctord._native import Batch
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.objects.told_to_planner import told_to_planner
 from doctord.dataset.rows import now_us, rows
 from doctord.regex import regex
 
@@ -35,7 +36,7 @@ ORDER BY c.relpages DESC, k.oid LIMIT 100
 """
 _TRIGGERS: Final = """\
 SELECT /* doctord */ n.nspname || '.' || c.relname AS relation, t.tgname AS name, t.tgtype AS type,
-       fn.nspname || '.' || f.proname AS function
+       t.tgdeferrable AND t.tginitdeferred AS is_deferred, fn.nspname || '.' || f.proname AS function
 FROM pg_trigger AS t
      JOIN pg_class AS c ON c.oid = t.tgrelid AND NOT c.relispartition JOIN pg_namespace AS n ON n.oid = c.relnamespace
      JOIN pg_proc AS f ON f.oid = t.tgfoid JOIN pg_namespace AS fn ON fn.oid = f.pronamespace
@@ -116,8 +117,8 @@ class Dependencies:
 
     Components: `pg_constraint` (foreign keys that no index serves), `pg_trigger`, `pg_proc` (what functions name of
     tables, views and other functions), `pg_rewrite` (what views are made of), `pg_policy` (policies of tables with
-    row-level security in force, and the functions that they call), `pg_foreign_table` (its server). The value is null
-    once it is gone.
+    row-level security in force, and the functions that they call), `pg_foreign_table` (its server), and what the
+    planner is told by hand (`told_to_planner.py`). The value is null once it is gone.
     """
 
     def __init__(self) -> None:
@@ -139,7 +140,7 @@ class Dependencies:
 
 
 def _now(link: Link) -> Told:
-    told: Told = {}
+    told: Told = told_to_planner(link)
     for key in link.query(_FOREIGN_KEYS):
         name = f"{key['relation']} {key['name']}"
         told[FOREIGN_KEYS, name] = f"({key['columns']}) references {key['referenced']}"
@@ -167,11 +168,16 @@ def described(trigger: Mapping[str, Any]) -> str:
 
     >>> described({"type": 1 + 4 + 16, "function": "public.total"})
     'after insert, update for each row: public.total'
+    >>> described({"type": 1 + 4, "function": "public.total", "is_deferred": True})
+    'after insert for each row, deferred: public.total'
     """
     kind = trigger["type"]
     when = "before" if kind & _BEFORE else "instead of" if kind & _INSTEAD else "after"
     events = ", ".join(name for bit, name in _EVENTS.items() if kind & bit)
-    return f"{when} {events} for each {'row' if kind & _ROW else 'statement'}: {trigger['function']}"
+    level = "row" if kind & _ROW else "statement"
+    return (
+        f"{when} {events} for each {level}{', deferred' if trigger.get('is_deferred') else ''}: {trigger['function']}"
+    )
 
 
 def names_in(source: str, known: Mapping[str, Collection[str]]) -> set[str]:

@@ -29,7 +29,10 @@ SELECT /* doctord */ i.indrelid AS relid, c.relname AS index, am.amname AS metho
        (SELECT string_agg(coalesce(a.attname, '(expression)'), ', ' ORDER BY k.place)
         FROM unnest(i.indkey) WITH ORDINALITY AS k(attnum, place)
              LEFT JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND a.attnum > 0
-        WHERE k.place <= i.indnkeyatts) AS columns
+        WHERE k.place <= i.indnkeyatts) AS columns,
+       (SELECT string_agg(a.attname, ', ' ORDER BY k.place) FROM unnest(i.indkey) WITH ORDINALITY AS k(attnum, place)
+             JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+        WHERE k.place > i.indnkeyatts) AS included
 FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS am ON am.oid = c.relam
 WHERE i.indrelid = ANY(%s)
 """
@@ -54,10 +57,10 @@ TYPES: Final = "pg_attribute"
 class IndexColumns:
     """Fills `setting` with the indexes of the tables of one database: once, and again what changed.
 
-    The name is `database.schema.table index`, the value `btree (customer, created)`, with `partial` and `invalid`
-    behind it; null once the index is gone. How many valid indexes each table has is in `statistic`. The types of the
-    columns that B-trees begin with are settings of `pg_attribute`: `database.schema.table column`, such as `bigint` or
-    `text, patterns`, the latter where an index of it serves LIKE.
+    The name is `database.schema.table index`, the value `btree (customer, created)`, with `including ...`, `partial`
+    and `invalid` behind it; null once the index is gone. How many valid indexes each table has is in `statistic`. The
+    types of the columns that B-trees begin with are settings of `pg_attribute`: `database.schema.table column`, such as
+    `bigint` or `text, patterns`, the latter where an index of it serves LIKE.
     """
 
     def __init__(self) -> None:
@@ -103,11 +106,15 @@ def described(index: Mapping[str, Any]) -> str:
     >>> described({"method": "btree", "columns": "(expression)", "functions": "lower", "of_columns": "title",
     ...            "is_valid": True, "is_partial": False})
     'btree ((expression lower: title))'
+    >>> described({"method": "btree", "columns": "customer", "included": "total", "is_valid": True,
+    ...            "is_partial": False})
+    'btree (customer) including total'
     """
     columns = index["columns"]
     if index.get("functions") and index.get("of_columns"):
         columns = columns.replace("(expression)", f"(expression {index['functions']}: {index['of_columns']})")
     parts = [index["method"], f"({columns})"]
+    parts += [f"including {index['included']}"] if index.get("included") else []
     parts += [f"pending {index['pending_kb']} kB"] if index.get("pending_kb") else []
     parts += ["partial"] if index["is_partial"] else []
     parts += [] if index["is_valid"] else ["invalid"]

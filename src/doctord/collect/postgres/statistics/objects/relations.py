@@ -47,7 +47,7 @@ SELECT /* doctord */ s.relid, s.schemaname || '.' || s.relname AS relation, c.re
        pg_stat_get_tuples_deleted(toast.oid) AS "pg_stat_user_tables.toast_n_tup_del",
        nullif(pg_stat_get_dead_tuples(toast.oid), 0) AS toast_n_dead_tup,
        s.n_live_tup, s.n_dead_tup, s.n_mod_since_analyze, age(c.relfrozenxid) AS relfrozenxid_age,
-       nullif(c.reltuples, -1) AS reltuples,
+       nullif(c.reltuples, -1) AS reltuples, c.relallvisible,
        (SELECT option_value::bool FROM pg_options_to_table(c.reloptions) WHERE option_name = 'autovacuum_enabled')::int
            AS autovacuum_enabled,
        CASE WHEN c.relispartition THEN pg_partition_root(c.oid)::oid END AS root,
@@ -94,6 +94,7 @@ _GAUGES: Final = {
     "toast_n_dead_tup": ("pg_stat_user_tables.toast_n_dead_tup", "rows"),
     "n_mod_since_analyze": ("pg_stat_user_tables.n_mod_since_analyze", "rows"),
     "reltuples": ("pg_class.reltuples", "rows"),
+    "relallvisible": ("pg_class.relallvisible", "blocks"),
     "relfrozenxid_age": ("pg_class.relfrozenxid_age", "transactions"),
     "autovacuum_enabled": ("pg_class.autovacuum_enabled", "count"),
     "last_vacuum_age_s": ("pg_stat_user_tables.last_vacuum_age_s", "s"),

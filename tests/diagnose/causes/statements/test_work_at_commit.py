@@ -1,0 +1,67 @@
+"""Work that was put off until COMMIT."""
+
+from typing import Any
+
+import pytest
+
+from diagnose.hosts import DB, host
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
+
+COMMIT = {"statement_id": "9", "text": "COMMIT", "calls_per_s": 4.0, "elapsed_s_per_s": 0.8, "rows_per_s": 0.0}
+INSERT = {
+    "statement_id": "7", "text": "insert into lines values ($1, $2)", "calls_per_s": 4.0, "elapsed_s_per_s": 0.004,
+    "rows_per_s": 4.0,
+}  # fmt: skip
+TRIGGER = {
+    "component": "pg_trigger", "db": DB, "name": "bench.public.lines balance",
+    "value": "after insert for each row, deferred: public.check_balance",
+}  # fmt: skip
+KINDS = {"CPU": "cpu", "DataFileRead": "single read", "WALSync": "log sync", "SyncRep": "replication"}
+
+
+def told(
+    wait: tuple[str, str] = ("CPU", "CPU"), samples: int = 16, setting: dict[str, str] = TRIGGER, **changes: Any
+) -> Finding | None:
+    session = {"statement_id": "9", "wait_class": wait[0], "event": wait[1], "wait_kind": KINDS[wait[1]]}
+    dataset = host(
+        time={("CPU", "CPU"): 0.1},
+        sessions=[session | {"samples": samples}],
+        statements=[COMMIT | changes, INSERT],
+        extra={"setting": [setting]},
+    )
+    return next((one for one in diagnose(dataset).findings if one.cause == "work_at_commit"), None)
+
+
+def test_a_commit_that_works_is_told_with_the_deferred_trigger() -> None:
+    finding = told()
+    assert finding is not None
+    assert (finding.severity, finding.confidence) == ("critical", 0.85)
+    assert said(finding.title).startswith("COMMIT takes 200.0 ms, 100 % of it work, and not the log: deferred trigger")
+    assert any("function public.check_balance" in said(item.figure) for item in finding.for_)
+
+
+def test_reads_in_a_commit_are_work_too() -> None:
+    assert told(("User I/O", "DataFileRead")) is not None
+
+
+@pytest.mark.parametrize("wait", [("Commit", "WALSync"), ("Commit", "SyncRep")])
+def test_a_commit_that_waits_for_the_log_is_another_cause(wait: tuple[str, str]) -> None:
+    assert told(wait) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"elapsed_s_per_s": 0.016}, {"samples": 8}, {"text": "COMMIT PREPARED $1"}, {"text": "select 1"}],
+)
+def test_what_is_quick_rare_or_no_commit_is_silent(changes: dict[str, Any]) -> None:
+    assert told(**changes) is None
+
+
+def test_a_trigger_that_fires_at_once_is_not_to_blame() -> None:
+    at_once = TRIGGER | {"value": "after insert for each row: public.check_balance"}
+    finding = told(setting=at_once)
+    assert finding is not None
+    assert "trigger" not in said(finding.title)
+    assert finding.confidence == 0.7
