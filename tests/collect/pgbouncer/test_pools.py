@@ -181,6 +181,11 @@ def test_a_pooler_that_comes_to_lead_to_the_server_is_asked_then(monkeypatch: py
     assert found == [0, 1]
 
 
+def written_now(file: Path) -> None:
+    """By our clock: the kernel's own may be another one."""
+    os.utime(file, (time.time(), time.time()))
+
+
 def test_what_is_told_of_a_pooler_that_refuses(tmp_path: Path) -> None:
     (tmp_path / "net").mkdir()
     rows = [f"0: 2 0 0 0001 {state} 77 /run/.s.PGSQL.6432" for state in ("01", "03", "03")]
@@ -190,7 +195,7 @@ def test_what_is_told_of_a_pooler_that_refuses(tmp_path: Path) -> None:
         "2026-11-23 21:00:00.000 UTC [7] LOG stats: 3 xacts/s, 4 queries/s, 0 client parses/s, in 5 B/s, out 6 B/s, "
         "xact 700 us, query 800 us, wait 2500000 us\n"
     )
-    os.utime(log, (time.time(), time.time()))  # the kernel's own clock may be another one than ours
+    written_now(log)
     unasked = Unasked("pgbouncer:6432", poolers.Pooler(7, 6432, "/run", 0, is_known=True, log=str(log)), tmp_path)
     first = {row["name"]: row["value"] for row in rows_of("statistic", unasked.look())}
     assert first == {
@@ -204,6 +209,7 @@ def test_what_is_told_of_a_pooler_that_refuses(tmp_path: Path) -> None:
     assert unasked.look() == []
     with log.open("a") as more:
         more.write("2026-11-23 21:00:05.000 UTC [7] LOG C-0x1: a/b@unix:6432 closing because: query_wait_timeout\n")
+    written_now(log)
     unasked._looked_at = time.monotonic() - 10.0
     [timed_out] = [row for row in rows_of("statistic", unasked.look()) if row["name"] == "pgbouncer.timed_out"]
     assert timed_out["value"] * timed_out["interval_s"] == pytest.approx(1.0)
