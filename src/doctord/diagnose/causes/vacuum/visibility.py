@@ -29,14 +29,14 @@ MOST_TOLD: Final = 2
 class Fetching(NamedTuple):
     """A statement that an index holds all columns of, and whose rows are fetched from the table all the same.
 
-    `entity` is the table with its database; `entries` are read of the index a scan, the part `fetched` (0 to 1) of them
-    has its row fetched; `in_table` is the part of the blocks that the statement looks at which are the table's, null
-    where that is not counted.
+    `entity` is the table with its database, `by` the index; `entries` are read of it a scan, the part `fetched` (0 to
+    1) of them has its row fetched; `in_table` is the part of the blocks that the statement looks at which are the
+    table's, null where that is not counted.
     """
 
     statement: Statement
     entity: str
-    index: Index
+    by: Index
     entries: float
     fetched: float
     in_table: float | None
@@ -75,7 +75,7 @@ def visibility_map_stale(case: Case) -> Iterator[Claim]:
         for_, against = weigh(_signs(case, one))
         yield Claim(
             phrase("Index-only scans of {} fetch all rows from {}: its visibility map does not vouch for them",
-                   one.index.name, one.table),
+                   one.by.name, one.table),
             impact=at_most(share),
             confidence=0.85 if for_ and not against else 0.6,
             severity=severity(case, share, slowed=slowed),
@@ -142,8 +142,8 @@ def _others_fetch(case: Case, one: Statement, entity: str, index: Index) -> bool
 
 
 def _fetched(one: Fetching) -> list[Evidence]:
-    name = f"{one.entity.rpartition('.')[0]}.{one.index.name}"
-    held = ", ".join((*one.index.columns, *one.index.included))
+    name = f"{one.entity.rpartition('.')[0]}.{one.by.name}"
+    held = ", ".join((*one.by.columns, *one.by.included))
     told = [
         Evidence("statistic", f"name = '{FETCHED}' and entity = '{name}'",
                  phrase("{:share} of {:,.0f} entries a scan have their row fetched from the table", one.fetched,
