@@ -1,0 +1,67 @@
+"""Latencies of one step of a load test, counted by second and by bucket, so that steps can be added and resampled."""
+
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts: TypeAlias = NDArray[np.int64]
+
+PER_DECADE: Final = 100  # buckets: 2.3 % wide, and a quantile is told within them
+LEAST_US, MOST_US = 1.0, 1e9
+EDGES_US: Final = np.logspace(0, 9, 9 * PER_DECADE + 1)
+
+
+class Latencies(NamedTuple):
+    """Latencies from the moment at which each transaction was due.
+
+    `counts` has a row for each second in which they ended, and a column for each bucket of EDGES_US.
+    """
+
+    counts: Counts
+
+    @property
+    def number(self) -> int:
+        """How many."""
+        return int(self.counts.sum())
+
+    def quantile_us(self, share: float) -> float | None:
+        """The latency that so much of them do not exceed, in microseconds; null where there are none."""
+        return quantile_us(self.counts.sum(axis=0), share)
+
+    def largest_us(self) -> float | None:
+        """The upper end of the last bucket that holds one; null where there are none."""
+        held = np.flatnonzero(self.counts.sum(axis=0))
+        return float(EDGES_US[held[-1] + 1]) if len(held) else None
+
+
+def counted(ended_s: NDArray[np.float64], latency_us: NDArray[np.float64], seconds: int) -> Latencies:
+    """Latencies by the second, from the start, in which each ended; what ends after the last one counts to it."""
+    row = np.clip(ended_s.astype(np.int64), 0, seconds - 1)
+    column = np.clip(np.searchsorted(EDGES_US, latency_us, side="right") - 1, 0, len(EDGES_US) - 2)
+    counts = np.zeros((seconds, len(EDGES_US) - 1), np.int64)
+    np.add.at(counts, (row, column), 1)
+    return Latencies(counts)
+
+
+def together(several: list[Latencies]) -> Latencies:
+    """The seconds of several steps, one after the other."""
+    return Latencies(np.concatenate([one.counts for one in several]))
+
+
+def quantile_us(counts: Counts, share: float) -> float | None:
+    """A quantile of counts by bucket, on the logarithm between a bucket's ends; null where all are 0.
+
+    >>> counts = np.zeros(len(EDGES_US) - 1, np.int64)
+    >>> counts[300] = 100  # 1 ms
+    >>> round(quantile_us(counts, 0.5))
+    1012
+    """
+    total = counts.sum()
+    if not total:
+        return None
+    sums = np.cumsum(counts)
+    at = int(np.searchsorted(sums, share * total))
+    inside = (share * total - (sums[at] - counts[at])) / counts[at]
+    low, high = EDGES_US[at], EDGES_US[at + 1]
+    return float(low * (high / low) ** inside)

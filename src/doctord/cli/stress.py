@@ -1,0 +1,58 @@
+"""`doctord stress`: how much a server can take."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from doctord.cli import Terminal, app, command, show
+from doctord.cli.arguments import Json, amount, flag, length, number, server
+from doctord.errors import UserError
+from doctord.units import parse_duration, parse_size
+
+stress = typer.Typer(no_args_is_help=True, help="Put load on a database in steps, and say how much it takes.")
+app.add_typer(stress, name="stress")
+
+
+@command(stress)
+def database(
+    *,
+    dsn: Annotated[str, server("The server (libpq connection string); a database of its own is made there.", "--dsn")],
+    kit: Annotated[Literal["tpcb", "select", "blocks"], flag("What is done there.")] = "tpcb",
+    size: Annotated[str, amount("Size of the data.")] = "160MiB",
+    updates: Annotated[int, number("Of 100 transactions of the kit blocks, so many write.")] = 0,
+    p99: Annotated[
+        str | None,
+        length("Service level: 99 of 100 take no longer (default: 5 times those of the least load).", "--p99"),
+    ] = None,
+    step: Annotated[str, length("How long each step lasts.")] = "30s",
+    repeats: Annotated[int, number("How often each step is given.")] = 3,
+    clients: Annotated[int, number("Connections at most.")] = 32,
+    seed: Annotated[int, number("Of all that is random.")] = 1,
+    yes_this_server: Annotated[bool, flag("Load it although others are at work there.", "--yes-this-server")] = False,
+    json: Json = False,
+) -> int:
+    """Say how many transactions a server takes within a service level, and what its limit is.
+
+    Closed loops look for the ceiling; then loads from 10 % to 110 % of it are given in an order of chance, transactions
+    due at random moments whatever the server does, and each is timed from when it was due. Each step is looked at as
+    `checkup` does. Needs pgbench. What is made on the server is dropped.
+
+    Exit status: 0 there is a load that it takes, 1 there is none, 2 nothing could be measured, or a wrong option.
+    """
+    from doctord.app import stress as stressing
+    from doctord.report import stress as words
+    from doctord.stress import kits
+
+    if not 0 <= updates <= 100:
+        raise UserError(f"--updates {updates} is no share of 100", "0 to 100")
+    size_bytes = parse_size(size)
+    made = {
+        "tpcb": lambda: kits.tpcb(size_bytes),
+        "select": lambda: kits.select(size_bytes),
+        "blocks": lambda: kits.blocks(size_bytes, updates),
+    }[kit]()
+    asked = stressing.Asked(
+        dsn, made, round(parse_duration(step)), repeats, parse_duration(p99) * 1000 if p99 else None, clients,
+        yes_this_server, seed,
+    )  # fmt: skip
+    return show(stressing.stress(asked, Terminal()), words, json=json)
