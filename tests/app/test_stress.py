@@ -33,7 +33,7 @@ def test_a_server_is_loaded_and_left_as_it_was(
     assert ("doctord_stress",) not in server.execute("SELECT datname FROM pg_database")
 
 
-@pytest.mark.parametrize(("seconds", "repeats"), [(1, 3), (30, 0), (30, 100)])
-def test_what_is_out_of_bounds_is_refused(seconds: int, repeats: int) -> None:
+@pytest.mark.parametrize("wrong", [{"step_s": 1}, {"repeats": 0}, {"repeats": 100}, {"most_clients": 0}])
+def test_what_is_out_of_bounds_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(UserError, match="too"):
-        stress(Asked("host=nowhere", select(MIB), step_s=seconds, repeats=repeats))
+        stress(Asked("host=nowhere", select(MIB))._replace(**wrong))

@@ -35,6 +35,7 @@ PROBE_S: Final = 5
 LOOSE: Final = 5.0  # times the slowest hundredth at the least load: the service level where nobody says one
 LEAST_STEP_S, MOST_STEP_S = 5, 3600
 MOST_REPEATS: Final = 20
+MOST_CLIENTS: Final = 1000
 SETTLES_S: Final = 1  # of a step that the look leaves out at each end
 
 
@@ -166,6 +167,8 @@ def stress(asked: Asked, watcher: Watcher = SILENT) -> Stress:
     ground = Ground(asked.dsn)
     try:
         ground.check(may_disturb=asked.may_disturb)
+        if not ground.has_room():
+            raise UserError("less than a tenth of the file system of the data is free", "make room there first")
         watcher.note(f"making {asked.kit.name} in a database of its own")
         with orderly_end(), ground.laid(asked.kit, pgbench.build):
             probes = list(_probes(asked, ground, watcher))
@@ -184,6 +187,8 @@ def _check(asked: Asked) -> None:
         raise UserError(f"--step {asked.step_s}s is too short or too long", f"{LEAST_STEP_S} s to {MOST_STEP_S} s")
     if not 1 <= asked.repeats <= MOST_REPEATS:
         raise UserError(f"--repeats {asked.repeats} is too few or too many", f"1 to {MOST_REPEATS}")
+    if not 1 <= asked.most_clients <= MOST_CLIENTS:
+        raise UserError(f"--clients {asked.most_clients} is too few or too many", f"1 to {MOST_CLIENTS}")
 
 
 def _probes(asked: Asked, ground: Ground, watcher: Watcher) -> Iterator[Given]:
