@@ -4,7 +4,7 @@ A server with other people's sessions is not touched unless somebody says that i
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -71,8 +71,10 @@ class Ground:
             )
 
     @contextmanager
-    def laid(self, kit: Kit, build: Any) -> Iterator[None]:  # noqa: ANN401 - a function that makes pgbench's own tables
+    def laid(self, kit: Kit, build: Callable[[str, int], None]) -> Iterator[None]:
         """The kit's tables while the context lasts; what an earlier run left behind goes first.
+
+        `build` makes pgbench's own tables in a database, of a scale.
 
         Raises:
             UserError: there is no room, or a statement fails.
@@ -85,8 +87,8 @@ class Ground:
             with psycopg.connect(self.dsn, application_name=PROGRAM, autocommit=True) as session:
                 for statement in kit.tables:
                     session.execute(statement.encode())
-                session.execute("CHECKPOINT" if self._one("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
-                                else "SELECT")  # fmt: skip
+                if self._one("SELECT rolsuper FROM pg_roles WHERE rolname = current_user"):
+                    session.execute("CHECKPOINT")  # what was made is not written while steps are timed
             yield
         except psycopg.Error as error:
             raise UserError(f"the server did not do it: {str(error).strip()}", "see its log") from error
