@@ -83,6 +83,17 @@ def test_a_server_of_others_is_left_alone(server: PostgresServer, ground: Ground
         ground.check(may_disturb=True)
 
 
+@pytest.mark.server
+def test_a_server_under_another_load_test_is_left_alone(server: PostgresServer, ground: Ground) -> None:
+    with (
+        ground.laid(blocks(MIB), pgbench.build),
+        psycopg.connect(ground.dsn),
+        pytest.raises(UserError, match="another load test"),
+    ):
+        ground.check(may_disturb=True)
+    ground.check(may_disturb=True)
+
+
 def test_a_password_is_on_no_command_line() -> None:
     place, environment = pgbench._without_password("host=db1 user=app password=s3cret dbname=x")
     assert "s3cret" not in place

@@ -63,6 +63,8 @@ class Ground:
         if not self._one("SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user"):
             hint = "ALTER ROLE ... CREATEDB, or another user in --dsn"
             raise UserError("the role may not make a database for the load", hint)
+        if self._one(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{DATABASE}'"):  # noqa: S608 - our own name
+            raise UserError("another load test is at work on the server", f"wait for it; its database is {DATABASE}")
         count, who = self._admin.execute(_OTHERS, [DATABASE]).fetchone() or (0, "")
         if count and not may_disturb:
             raise UserError(
