@@ -84,7 +84,7 @@ def test_a_server_of_others_is_left_alone(server: PostgresServer, ground: Ground
 
 
 @pytest.mark.server
-def test_a_server_under_another_load_test_is_left_alone(server: PostgresServer, ground: Ground) -> None:
+def test_a_server_under_another_load_test_is_left_alone(ground: Ground) -> None:
     with (
         ground.laid(blocks(MIB), pgbench.build),
         psycopg.connect(ground.dsn),
