@@ -93,7 +93,7 @@ def test_a_client_without_cpu_is_found_by_its_socket(server: PostgresServer, hos
     dsn = server.dsn(application_name="order page", **where)
     with client(dsn) as pid, throttled(pid, 0.05) as group:
         found = told(server.dsn("doctord"), "throttled_pct")
-    assert found["throttled_pct", f"{pid} {group}"]["value"] > 60
+    assert found["throttled_pct", f"{pid} {group}"]["value"] > 20  # on a busy machine it has no CPU for its quota
     assert found["throttled_s_per_s", f"{pid} {group}"]["value"] > 0.5
     assert found["cpu_limit_cpus", f"{pid} {group}"]["value"] == pytest.approx(0.05)
     assert found["in_transaction", f"{pid} order page"]["value"] > 0.6

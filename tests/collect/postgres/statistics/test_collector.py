@@ -254,7 +254,7 @@ def test_indexes_are_told_once_with_their_columns_and_again_when_they_changed(se
         "id": ("pg_attribute", "integer"),
         "balance": ("pg_attribute", "integer"),
         "account_pkey": ("pg_index", "btree (id)"),
-        "account_both": ("pg_index", "btree (balance, id)"),
+        "account_both": ("pg_index", "btree (balance, id) including id"),
         "account_some": ("pg_index", "btree ((expression), id) partial"),
         "account_broken": ("pg_index", "hash (balance) invalid"),
     }

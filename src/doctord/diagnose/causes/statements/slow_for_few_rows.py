@@ -117,7 +117,7 @@ def _doing(case: Case, one: Statement) -> list[Evidence]:
     if not total:
         return []
     parts = own.group_by("event", maintain_order=True).agg(pl.col("interval_s").sum()).sort(
-        "interval_s", "event", descending=[True, False]
+        "interval_s", "event", descending=[True, False], maintain_order=True
     )  # fmt: skip
     told = listed(*(phrase("{:share} {}", spent / total, event) for event, spent in parts.head(3).iter_rows()))
     return [Evidence("session", f"statement_id = '{one.statement_id}'", told, "", "what its sessions do meanwhile")]

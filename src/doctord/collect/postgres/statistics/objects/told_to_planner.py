@@ -7,11 +7,13 @@ from doctord.collect.postgres.connection.link import Link
 OPTIONS: Final = "pg_attribute.attoptions"
 VOLATILE: Final = "pg_proc.provolatile"
 
+# Since the releases of November 2026 a server keeps numbers of its own there too (pg_attver): nobody set those.
 _OPTIONS: Final = """\
 SELECT /* doctord */ n.nspname || '.' || c.relname || ' ' || a.attname AS name,
-       array_to_string(a.attoptions, ', ') AS told
+       (SELECT string_agg(one, ', ' ORDER BY one) FROM unnest(a.attoptions) AS one WHERE one LIKE 'n_distinct%') AS told
 FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
-WHERE a.attoptions IS NOT NULL AND NOT a.attisdropped AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+WHERE array_to_string(a.attoptions, ' ') LIKE '%n_distinct%' AND NOT a.attisdropped
+      AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 ORDER BY c.relpages DESC, a.attrelid, a.attnum LIMIT 500
 """
 # One in SQL may be put into the statement that calls it, and is judged by what stands in it then.
