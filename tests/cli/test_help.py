@@ -35,6 +35,15 @@ def test_help_tells_the_exit_status_and_names_no_types(name: str) -> None:
     assert "..." not in result.stdout.partition("Arguments:")[2].partition("Options:")[0]
 
 
+@pytest.mark.parametrize("name", sorted({name.partition(" ")[0] for name in ALL}))
+def test_a_command_stands_in_the_module_that_is_imported_for_it(name: str) -> None:
+    """In a process of its own: here all are imported already."""
+    code = f"from typer.main import get_group as group; from doctord import cli; cli.load({name!r})"
+    code += "; print(*group(cli.app).commands)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert name in told.split()
+
+
 def test_one_word_for_one_thing() -> None:
     words: dict[str, set[str]] = {}
     for command in (command for name, command in ALL.items() if not name.startswith("size ")):  # each its own figures

@@ -184,7 +184,7 @@ def stress(asked: Asked, watcher: Watcher = SILENT) -> Stress:
 
 def _check(asked: Asked) -> None:
     if not LEAST_STEP_S <= asked.step_s <= MOST_STEP_S:
-        raise UserError(f"--step {asked.step_s}s is too short or too long", f"{LEAST_STEP_S} s to {MOST_STEP_S} s")
+        raise UserError(f"--for {asked.step_s}s is too short or too long", f"{LEAST_STEP_S} s to {MOST_STEP_S} s")
     if not 1 <= asked.repeats <= MOST_REPEATS:
         raise UserError(f"--repeats {asked.repeats} is too few or too many", f"1 to {MOST_REPEATS}")
     if not 1 <= asked.most_clients <= MOST_CLIENTS:

@@ -24,7 +24,7 @@ def database(
         str | None,
         length("Service level: 99 of 100 take no longer (default: 5 times those of the least load).", "--p99"),
     ] = None,
-    step: Annotated[str, length("How long each step lasts.")] = "30s",
+    seconds: Annotated[str, length("How long each step lasts.", "--for")] = "30s",
     repeats: Annotated[int, number("How often each step is given.")] = 3,
     clients: Annotated[int, number("Connections at most.")] = 32,
     seed: Annotated[int, number("Of all that is random.")] = 1,
@@ -52,7 +52,7 @@ def database(
         "blocks": lambda: kits.blocks(size_bytes, updates),
     }[kit]()
     asked = stressing.Asked(
-        dsn, made, round(parse_duration(step)), repeats, parse_duration(p99) * 1000 if p99 else None, clients,
+        dsn, made, round(parse_duration(seconds)), repeats, parse_duration(p99) * 1000 if p99 else None, clients,
         yes_this_server, seed,
     )  # fmt: skip
     return show(stressing.stress(asked, Terminal()), words, json=json)
