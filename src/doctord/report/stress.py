@@ -19,7 +19,7 @@ COLUMNS: Final = ("offered/s", "done/s", *(f"{name} ms" for name, _ in SHARES), 
 
 
 def document(found: Stress) -> dict[str, Any]:
-    """What `doctord stress --json` gives."""
+    """What `doctord stress database --json` gives."""
     knee, limit, scaling, queue = found.knee, found.limit, found.scaling, found.queue
     return {
         "schema_version": VERSION,
