@@ -10,7 +10,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from functools import cache
 from importlib.metadata import version
@@ -29,6 +29,8 @@ Run = dict[str, Any]
 JUST_BEFORE = timedelta(microseconds=1)
 # What a verdict comes from; what the lab does to a server is told by the run itself.
 JUDGING = ("collect", "analyse", "diagnose")
+# In those folders, but never in the verdict on a PostgreSQL of the lab.
+NOT_JUDGING = ("collect/mysql", "collect/oracle", "analyse/stress", "analyse/study")
 
 
 def parser(documentation: str | None, page: str) -> argparse.ArgumentParser:
@@ -73,11 +75,18 @@ def judged_by() -> Run:
 def judging_code() -> str:
     """A hash of the names and contents of all files that a verdict comes from."""
     told = hashlib.sha256()
-    for folder in JUDGING:
-        for path in sorted((ROOT / "src/doctord" / folder).rglob("*")):
-            if path.is_file() and path.parent.name != "__pycache__":
-                told.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    for path in _judging_files():
+        told.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     return told.hexdigest()[:12]
+
+
+def _judging_files() -> Iterator[Path]:
+    package = ROOT / "src/doctord"
+    elsewhere = [package / folder for folder in NOT_JUDGING]
+    for folder in JUDGING:
+        for path in sorted((package / folder).rglob("*")):
+            if path.is_file() and path.parent.name != "__pycache__" and not any(map(path.is_relative_to, elsewhere)):
+                yield path
 
 
 def counted(runs: Iterable[Run]) -> list[Run]:
@@ -89,8 +98,8 @@ def left_out(runs: list[Run]) -> str:
     """How many runs do not count, in words."""
     older = len(runs) - len(counted(runs))
     return f"""\
-A run counts while the code that judged it (src/doctord/{{{",".join(JUDGING)}}}) is that of today: {len(runs) - older}
-of {len(runs)} do, the other {older} stand at the end, as they were."""
+A run counts while the code that judged it (src/doctord/{{{",".join(JUDGING)}}} without {", ".join(NOT_JUDGING)})
+is that of today: {len(runs) - older} of {len(runs)} do, the other {older} stand at the end, as they were."""
 
 
 def _line(run: Run) -> str:
