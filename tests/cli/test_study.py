@@ -69,7 +69,7 @@ def test_workflow_of_the_consolidation_is_faster_and_its_step_r_slower() -> None
 
 
 def test_responses_over_the_limit_are_scaled_to_a_day() -> None:
-    told = part(study(CASEBOOK / "consolidation", "--target", "over_limit_per_day <= 30"), "timeouts.csv")
+    told = part(study(sample(CASEBOOK / "consolidation"), "--target", "over_limit_per_day <= 30"), "timeouts.csv")
     days = {one["after"]: figure(one, "over limit per day")["after"] for one in told["comparisons"]}
     assert days["problem case"] == pytest.approx(30.26, abs=0.01)
     assert days["after tuning 1"] == pytest.approx(33.39, abs=0.01)
@@ -78,7 +78,7 @@ def test_responses_over_the_limit_are_scaled_to_a_day() -> None:
 
 
 def test_classes_and_bandwidth_of_the_consolidation() -> None:
-    document = study(CASEBOOK / "consolidation")
+    document = study(sample(CASEBOOK / "consolidation"))
     classes = part(document, "response_classes.csv")
     assert between(classes, "good case", "problem case")["verdict"] == "worse"
     assert between(classes, "good case", "tuning 2")["verdict"] == "better"
@@ -111,12 +111,12 @@ def test_the_listener_reads_its_second_reply_sooner() -> None:
 
 
 def test_terminal_and_exit_status() -> None:
-    outcome = doctord("study", CASEBOOK / "redo")
+    outcome = doctord("study", sample(CASEBOOK / "redo"))
     assert outcome.returncode == 1
     assert outcome.stdout.startswith("Better: database time a commit 28 ms to 2.13 ms")
     assert "Confounded by" in outcome.stdout
     assert max(map(len, outcome.stdout.splitlines())) <= 80
-    assert doctord("study", CASEBOOK / "caching" / "fs_vs_db_cache.csv").returncode == 0
+    assert doctord("study", sample(CASEBOOK / "caching" / "fs_vs_db_cache.csv")).returncode == 0
 
 
 def test_a_refusal_says_what_to_do(tmp_path: Path) -> None:
