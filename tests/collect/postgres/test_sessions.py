@@ -8,6 +8,7 @@ import pytest
 
 from doctord.analyse.locking.standing_by import ITS_OWN_S
 from doctord.collect.core.sock_diag import unix_peers
+from doctord.collect.postgres import table_locks
 from doctord.collect.postgres.notify_queue import EVENT, NotifyQueue
 from doctord.collect.postgres.own_clients import NAME
 from doctord.collect.postgres.sessions import SessionCollector
@@ -63,6 +64,18 @@ def test_a_lock_convoy_shows_who_blocks_whom(server: PostgresServer, collector: 
             together = rows_of("session", collector.sample())
             assert len(together) >= 2
             assert len({row["ts"] for row in together}) == 1
+        holder.execute("ROLLBACK")
+
+
+def test_locks_on_tables_of_who_is_waited_for_are_told(server: PostgresServer, collector: SessionCollector) -> None:
+    with server.connect() as holder, server.connect() as reader:
+        holder.execute("BEGIN")
+        holder.execute("TRUNCATE account")
+        holder.execute("SELECT 1")
+        with running(reader, "SELECT count(*) FROM account"):
+            exclusive = f"{holder.info.backend_pid} AccessExclusiveLock public.account"
+            row = until(collector, "statistic", lambda row: row["entity"] == exclusive)
+        assert (row["name"], row["value"]) == (table_locks.NAME, 1.0)
         holder.execute("ROLLBACK")
 
 

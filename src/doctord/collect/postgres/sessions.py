@@ -2,7 +2,8 @@
 
 Cost is what this file is about. `pg_stat_get_activity` is asked rather than the view on it, which joins names that are
 cached here; the text of a client's query is never fetched; `pg_blocking_pids`, which takes the lock manager's locks, is
-asked for sessions that wait for a lock only, not more than twice a second each. Of those at work that wait for nothing
+asked for sessions that wait for a lock only, not more than twice a second each; what those hold that others wait for
+(`table_locks`, `own_clients`) once in two seconds. Of those at work that wait for nothing
 the kernel is asked whether they sleep (`kernel_waits`) and for whom (`answering`), and once a second who is not logged
 in yet (`logins_under_way`); clients on this host are looked at as processes (`client_processes`); waits for an object
 are told apart (`notify_queue`). What an autovacuum worker is at, the server itself says in place of a query
@@ -24,6 +25,7 @@ from doctord.collect.postgres.kernel_waits import KernelWaits
 from doctord.collect.postgres.logins_under_way import LoginsUnderWay
 from doctord.collect.postgres.notify_queue import NotifyQueue
 from doctord.collect.postgres.own_clients import OwnClients
+from doctord.collect.postgres.table_locks import TableLocks
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import program_name
 from doctord.dataset.tables import CLIENT, WORKING
@@ -83,6 +85,7 @@ class SessionCollector:
         self._logins = LoginsUnderWay()
         self._notifying = notifying or NotifyQueue()
         self._own_clients = OwnClients()
+        self._table_locks = TableLocks()
         self._client_processes = ClientProcesses()
         self._cost = Cost(self.name)
 
@@ -129,13 +132,21 @@ class SessionCollector:
         self._waits.add(sample, interval)
         batches = [*([rows("session", sample)] if sample else []), *self._kernel.reader(self._link, in_kernel)]
         batches += self._answering.look(self._link, (wait.event for wait in in_kernel.values()))
-        if self._link.server_pid() is not None and self._blockers:
-            behind = {pid: blocker for pid, (_, blocker) in self._blockers.items()}
-            batches += self._own_clients.look(self._link.db, active, behind)
+        if self._blockers:
+            batches += self._held(active, {pid: blocker for pid, (_, blocker) in self._blockers.items()})
         if self._waits.interval_s >= _WAITS_EVERY_S - self.period_s / 2:
             batches.append(self._waits.batch(self._link.db))
             self._waits = _Waits()
         return batches
+
+    def _held(self, active: list[dict[str, Any]], behind: dict[int, int | None]) -> list[Batch]:
+        """What those hold that others wait for, and whether they wait for a session of their own."""
+        own = self._own_clients.look(self._link.db, active, behind) if self._link.server_pid() is not None else []
+        try:
+            return own + self._table_locks.look(self._link, active, behind)
+        except UserError as refusal:
+            self._link.notices.not_measured(self._link.db, "locks on tables", str(refusal), refusal.hint)
+            return own
 
     def _row(self, session: dict[str, Any], ts: int, interval: float, in_kernel: Wait | None) -> dict[str, Any]:
         kind, state = session["backend_type"], session["state"]

@@ -1,10 +1,11 @@
 """Row locks, the idle session behind them, and locks on whole tables."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from diagnose.hosts import host
+from diagnose.hosts import DB, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
@@ -172,6 +173,43 @@ def test_a_queued_ddl_is_named_as_the_one_that_all_stand_behind() -> None:
     (gate,) = [item for item in found[1].for_ if "in line behind session 7001 (deploy" in said(item.figure)]
     assert "9.00 s already" in said(gate.why)
     assert "ALTER TABLE shop" in said(gate.why)
+
+
+def held(*entities: str) -> dict[str, list[dict[str, Any]]]:
+    common = {"component": "postgresql", "db": DB, "name": "pg_locks.table_lock", "value": 1.0, "kind": "gauge"}
+    return {"statistic": [common | {"entity": entity} for entity in entities]}
+
+
+def test_an_idle_transaction_is_told_with_the_locks_on_tables_that_it_holds() -> None:
+    waiting = {"wait_class": "Application", "event": "relation", "blocker_sid": 7000}
+    idle = ROOT | {"state": "idle in transaction", "transaction_s": 42.0, "in_state_s": 41.0}
+    locks = held("7000 ShareLock public.order lines", "7000 StrangeLock public.t", "70001 AccessExclusiveLock x")
+    finding = diagnose(host(time={}, sessions=[idle, *[waiting] * 8], extra=locks)).findings[0]
+    assert said(finding.title) == (
+        "An idle transaction, session 7000, which holds ShareLock on public.order lines, blocks 8 others"
+    )
+    assert any("CREATE INDEX without CONCURRENTLY" in said(item.why) for item in finding.for_)
+    assert any(said(step).startswith("CREATE INDEX CONCURRENTLY") for step in finding.remedy)
+    assert not any("70001" in said(item.figure) or "Strange" in said(item.figure) for item in finding.for_)
+
+
+def test_a_session_at_work_is_told_with_the_lock_that_an_earlier_statement_took() -> None:
+    waiting = {"wait_class": "Application", "event": "relation", "blocker_sid": 7000}
+    copying = ROOT | {"wait_class": "Network", "event": "ClientRead"}
+    text = {"statement_id": "11", "text": "COPY prices FROM stdin"}
+    locks = held(
+        *(
+            "7000 ShareLock public.prices",
+            "7000 ShareRowExclusiveLock public.a",
+            "7000 AccessExclusiveLock public.prices",
+        )
+    )
+    finding = diagnose(host(time={}, sessions=[copying, *[waiting] * 8], statements=[text], extra=locks)).findings[0]
+    assert finding.cause == "table_locks"
+    assert said(finding.title).endswith(
+        "(app shop), which holds AccessExclusiveLock on public.prices: COPY prices FROM stdin"
+    )
+    assert not any("holds ShareLock" in said(item.figure) for item in finding.for_)
 
 
 def test_locks_of_the_applications_own_are_called_so() -> None:

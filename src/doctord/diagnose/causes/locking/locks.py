@@ -16,6 +16,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.locking.elected import elected
 from doctord.diagnose.causes.locking.exclusive import instead_of
 from doctord.diagnose.causes.locking.logged_locks import logged_waits
+from doctord.diagnose.causes.locking.table_lock_modes import holding, instead, with_lock
 from doctord.diagnose.common.by_server import waited_by_server
 from doctord.diagnose.common.connections_held import clients_lost
 from doctord.diagnose.common.histograms import spread
@@ -128,8 +129,8 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
 
     Looks like: a blocking tree whose root is `idle in transaction`: the application opened a transaction and went away.
     Hurts because: every session that needs the rows waits until that client comes back; nothing on the server can help.
-    Speaks for it: time that others waited behind the idle session; age of its transaction; that its client no longer
-        exists, or answers no more: then nobody comes back.
+    Speaks for it: time that others waited behind the idle session; age of its transaction; the locks on tables that it
+        holds; that its client no longer exists, or answers no more: then nobody comes back.
     Speaks against it: a root that is at work most of the time, or idle for moments only (round trips to its client).
     Remedy: Find out what the client does between its statements and end the transaction before it; until then end the
         session, and set a limit on idle transactions where the server has one.
@@ -153,13 +154,13 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
         phrase(
             "An idle transaction, session {}{}, blocks {:count other/others}{}",
             root.sid,
-            ", whose client is gone" if _lost(case, root, "gone") else "",
+            ", whose client is gone" if _lost(case, root, "gone") else with_lock(case, root),
             root.waiters,
             _at(case, root.db),
         ),
         impact=blocked_s / total,
         confidence=0.95,
-        for_=[*(_tree(case, root) for root in idle[:3]), *clients],
+        for_=[*(_tree(case, root) for root in idle[:3]), *holding(case, idle[:3]), *clients],
         remedy=(
             phrase("Now: {} ends it, once you know that its work may be lost.", _ending(root)),
             phrase(
@@ -168,6 +169,7 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
                 limit,
                 root.user or "that role",
             ),
+            *instead(case, idle[:3]),
         ),
         database=root.db,
     )
@@ -228,9 +230,9 @@ def table_locks(case: Case) -> Iterator[Claim]:
     Hurts because: a statement that wants an exclusive lock (ALTER TABLE, VACUUM FULL, LOCK, TRUNCATE) waits for all
         before it, and everything after it waits for the statement. In Oracle one delete or update of a parent's key
         locks the child table when its foreign key has no index; a direct-path load locks all others out.
-    Speaks for it: share of database time in these waits, the session at the root with its statement, and the one that
-        waits for it and that all others stand behind; in PostgreSQL's log (log_lock_waits) how long was waited, and how
-        many stood in line.
+    Speaks for it: share of database time in these waits, the session at the root with its statement and the locks on
+        tables that it holds, which an earlier statement may have taken; the one that waits for it and that all others
+        stand behind; in PostgreSQL's log (log_lock_waits) how long was waited, and how many stood in line.
     Speaks against it: few sessions, or a short time; a deliberate LOCK TABLE, or DDL; sessions that wait for one
         advisory lock in a statement of its own and do nothing else, since before the first look, for a session that is
         in no transaction: they stand by, as in the election of a leader (a note).
@@ -268,9 +270,14 @@ def table_locks(case: Case) -> Iterator[Claim]:
             *of_kind(case, *TABLE, why="time that no row lock explains"),
             *spread(case, *case.time.events_of(*TABLE))[0],
             *(_tree(case, root) for root in roots),
+            *holding(case, roots),
             *(_gate(case, gate) for gate in queued),
         ],
-        first_steps=instead_of(case.statement_text(one) for one in _statements(roots, queued)),
+        first_steps=[
+            *dict.fromkeys(
+                (*instead_of(case.statement_text(one) for one in _statements(roots, queued)), *instead(case, roots))
+            )
+        ],
         database=database,
     )  # fmt: skip
 
@@ -426,7 +433,7 @@ def _behind(case: Case, share: float, roots: Sequence[Blocker]) -> Words:
     if not roots or roots[0].blocked_s < IDLE_PART * share * case.database_time_s():
         return ""
     statement = case.statement_text(roots[0].statement_id)
-    return phrase(", most of it behind session {} ({}){}", roots[0].sid, _who(roots[0]),
+    return phrase(", most of it behind session {} ({}){}{}", roots[0].sid, _who(roots[0]), with_lock(case, roots[0]),
                   phrase(": {}", shortened(statement, 60)) if statement else "")  # fmt: skip
 
 
