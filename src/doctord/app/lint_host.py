@@ -37,7 +37,7 @@ FILES: Final = (
 
 def of_this_host(dsns: Sequence[str], watcher: Watcher = SILENT) -> Dataset:
     """Settings and two samples of this host and its servers (or those named), and what its files configure."""
-    collectors = Host(dsns=dsns, unsampled=True).collectors()
+    collectors = Host(dsns=dsns).collectors()
     with watcher.progress("Looking", LOOK_S, "s") as progress:
         live = Dataset.from_batches(collect_for(collectors, LOOK_S, progress))
     return Dataset.joined([live, *_read_files(list(configured(ROOT, watcher)), watcher)])

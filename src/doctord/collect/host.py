@@ -23,7 +23,6 @@ class Host:
         databases: bool = True,
         dsns: Sequence[str] = (),
         period_s: float = 1.0,
-        unsampled: bool = False,
         probes: bool = False,
     ) -> None:
         """Say what to look at.
@@ -33,13 +32,12 @@ class Host:
             dsns: Addresses of servers to look at. Where they, or a kind's own environment (such as libpq's), name
                 servers, nobody else is looked for, but for poolers of this host that lead to these.
             period_s: Seconds between two samples of the host.
-            unsampled: Whether to look also at servers whose sessions are not sampled: for their settings.
             probes: Whether to connect as a client does, again and again.
 
         Raises:
             UserError: An address is of no kind that is looked at.
         """
-        looked_at = [one for one in kinds() if databases and one.collectors and (one.is_sampled or unsampled)]
+        looked_at = [one for one in kinds() if databases and one.collectors]
         of = {dsn: _looked_at(database_of(dsn), looked_at) for dsn in dsns} if databases else {}
         self._named = [(one, [dsn for dsn in of if of[dsn] is one] if dsns else one.named()) for one in looked_at]
         self._searches = [one.search() for one, named in self._named if one.search and not (dsns or named)]
@@ -72,10 +70,6 @@ def _before(named: Sequence[tuple[Database, Sequence[str]]]) -> list[Search]:
 
 def _looked_at(database: Database, those: Sequence[Database]) -> Database:
     if database not in those:
-        ways = [
-            ("lint --dsn judges settings", database.collectors),
-            ("map-live --dsn shows latencies", database.latency),
-        ]
-        hint = ", ".join(f"doctord {way}" for way, offered in ways if offered)
+        hint = "doctord map-live --dsn shows latencies" if database.latency else ""
         raise UserError(f"sessions of {database.schemes[0]}:// servers are not sampled", hint)
     return database

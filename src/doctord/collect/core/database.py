@@ -107,9 +107,8 @@ class Database:
         name: Its component in the dataset, and the first word of a server's name there: `postgresql` of `postgresql:1`.
         schemes: What may stand before `://` in an address.
         has_plain_addresses: Whether addresses without a scheme are its own; true of one kind.
-        is_sampled: Whether its sessions are sampled: a checkup and a recording look at it. Of others lint alone reads
-            settings and counters.
-        collectors: Makes collectors of the servers at addresses, which it may refuse; nothing is connected yet.
+        collectors: Makes collectors of the servers at addresses, which it may refuse; nothing is connected yet. What
+            has none is not looked at by a checkup, a recording or lint.
         named: Addresses of the servers that the environment names.
         search: Begins to look for servers on this host.
         places: Where servers at addresses listen.
@@ -121,7 +120,6 @@ class Database:
     name: str
     schemes: tuple[str, ...]
     has_plain_addresses: bool = False
-    is_sampled: bool = False
     collectors: Callable[[Sequence[str]], list[Collector]] | None = None
     named: Callable[[], list[str]] = list
     search: Callable[[], Search] | None = None

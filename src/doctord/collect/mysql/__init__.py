@@ -1,6 +1,6 @@
-"""The collector of MariaDB's and MySQL's settings, counters and latencies: `DATABASE` is the way in.
+"""The collectors of MariaDB's and MySQL's sessions, settings, counters and latencies: `DATABASE` is the way in.
 
-No right is needed but that to log in; what more is seen with PROCESS is said where it is missing.
+The sessions of other users, and transactions, are seen with PROCESS alone; what is not seen without it is said.
 """
 
 import os
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def collectors(addresses: Sequence[str]) -> list[Collector]:
-    """One for each server at these addresses: `mysql://USER@HOST:PORT`.
+    """Those of each server at these addresses: `mysql://USER@HOST:PORT`.
 
     Raises:
         UserError: One of the addresses is none, or the driver is not installed.
     """
-    return [_asking(_driver(_plain(address)), Notices()) for address in addresses]
+    return [one for address in addresses for one in _asking(_driver(_plain(address)), Notices())]
 
 
 def latency(wanted: Wanted) -> Latency:
@@ -52,20 +52,20 @@ class Search:
         """Collectors of the servers that were not known yet."""
         found, notices = [server for server in servers() if server not in self._known], Notices()
         self._known.update(found)
-        return [_here(server, notices) for server in found]
+        return [one for server in found for one in _here(server, notices)]
 
 
-def _here(server: Server, notices: Notices) -> Collector:
-    """The collector of a server on this host; one that says why, where it cannot be asked."""
+def _here(server: Server, notices: Notices) -> list[Collector]:
+    """The collectors of a server on this host; one that says why, where it cannot be asked."""
     subject = f"MariaDB or MySQL, process {server.pid}"
     if server.socket is None:
         notices.not_measured(None, subject, "its socket is not known", "name it with --dsn mysql://USER@HOST:PORT")
-        return Unreached("mysql", notices)
+        return [Unreached("mysql", notices)]
     try:
         return _asking(_driver(f"mysql://{server.socket}"), notices)
     except UserError as refusal:
         notices.not_measured(None, subject, str(refusal), refusal.hint)
-        return Unreached("mysql", notices)
+        return [Unreached("mysql", notices)]
 
 
 def _driver(address: str) -> "MySQLDriver":
@@ -76,10 +76,11 @@ def _driver(address: str) -> "MySQLDriver":
     return MySQLDriver.from_address(address)
 
 
-def _asking(driver: "MySQLDriver", notices: Notices) -> Collector:
+def _asking(driver: "MySQLDriver", notices: Notices) -> list[Collector]:
+    from doctord.collect.mysql.sessions import MySQLSessions  # noqa: PLC0415 - as above
     from doctord.collect.mysql.settings import MySQLSettings  # noqa: PLC0415 - as above
 
-    return MySQLSettings(driver, notices)
+    return [MySQLSessions(driver, notices), MySQLSettings(driver, notices)]
 
 
 def _plain(address: str) -> str:
@@ -87,5 +88,9 @@ def _plain(address: str) -> str:
 
 
 DATABASE: Final = Database(
-    name="mysql", schemes=("mysql", "mariadb"), collectors=collectors, search=Search, latency=latency
+    name="mysql",
+    schemes=("mysql", "mariadb"),
+    collectors=collectors,
+    search=Search,
+    latency=latency,
 )

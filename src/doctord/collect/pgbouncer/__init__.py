@@ -63,5 +63,5 @@ def _asking(
 
 
 DATABASE: Final = Database(
-    name="pgbouncer", schemes=("pgbouncer",), is_sampled=True, collectors=collectors, search=Search, before=Search
+    name="pgbouncer", schemes=("pgbouncer",), collectors=collectors, search=Search, before=Search
 )

@@ -122,7 +122,6 @@ DATABASE: Final = Database(
     name="postgresql",
     schemes=("postgresql", "postgres"),
     has_plain_addresses=True,  # host=... port=..., as libpq takes them
-    is_sampled=True,
     collectors=collectors,
     named=named_by_environment,
     search=Search,

@@ -18,6 +18,7 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
+from doctord.collect.core.session_waits import SessionWaits
 from doctord.collect.postgres.answering import Answering
 from doctord.collect.postgres.client_processes import ClientProcesses
 from doctord.collect.postgres.connection.link import Link
@@ -28,8 +29,8 @@ from doctord.collect.postgres.own_clients import OwnClients
 from doctord.collect.postgres.table_locks import TableLocks
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import program_name
-from doctord.dataset.tables import CLIENT, WORKING
-from doctord.dataset.waits.postgres import CPU, Wait, classify
+from doctord.dataset.tables import CLIENT
+from doctord.dataset.waits.postgres import Wait, classify
 from doctord.errors import UserError
 
 _BLOCKERS_EVERY_S: Final = 0.5
@@ -37,7 +38,6 @@ _BLOCKERS_SHARE: Final = 0.05  # of the time: a server that answers slowly is as
 _WAITERS_AT_ONCE: Final = 32
 _NEVER: Final = (-math.inf, None)
 _NAMES_EVERY_S: Final = 5.0
-_WAITS_EVERY_S: Final = 1.0
 _LONGEST_INTERVAL_S: Final = 1.0  # a sample stands for no more, whatever the sampler was kept from
 
 _CLIENT_BACKEND: Final = "client backend"
@@ -79,7 +79,7 @@ class SessionCollector:
         self._blockers: dict[int, tuple[float, int | None]] = {}
         self._blockers_from = -math.inf
         self._sampled_at: float | None = None
-        self._waits = _Waits()
+        self._waits = SessionWaits(self.period_s)
         self._kernel = KernelWaits()
         self._answering = Answering()
         self._logins = LoginsUnderWay()
@@ -105,7 +105,7 @@ class SessionCollector:
                 batches += self._client_processes.look(self._link)
         except Away:
             self._sampled_at = None
-            self._waits = _Waits()
+            self._waits.forget()
             self._logins.begin_unasked(self._link)
             batches += self._logins.look(self._link.db)
         except UserError as refusal:
@@ -129,15 +129,11 @@ class SessionCollector:
         in_kernel = self._kernel.find(self._link, active)
         ts = now_us()  # one for all: who blocks whom is found among rows of one moment
         sample = [self._row(session, ts, interval, in_kernel.get(session["pid"])) for session in active]
-        self._waits.add(sample, interval)
         batches = [*([rows("session", sample)] if sample else []), *self._kernel.reader(self._link, in_kernel)]
         batches += self._answering.look(self._link, (wait.event for wait in in_kernel.values()))
         if self._blockers:
             batches += self._held(active, {pid: blocker for pid, (_, blocker) in self._blockers.items()})
-        if self._waits.interval_s >= _WAITS_EVERY_S - self.period_s / 2:
-            batches.append(self._waits.batch(self._link.db))
-            self._waits = _Waits()
-        return batches
+        return batches + self._waits.add(self._link.db, sample, interval)
 
     def _held(self, active: list[dict[str, Any]], behind: dict[int, int | None]) -> list[Batch]:
         """What those hold that others wait for, and whether they wait for a session of their own."""
@@ -210,28 +206,3 @@ class SessionCollector:
             self._link.notices.not_measured(self._link.db, "who blocks whom", str(refusal), refusal.hint)
         ended = time.monotonic()
         self._blockers_from = ended + (ended - now) / _BLOCKERS_SHARE - _BLOCKERS_EVERY_S
-
-
-class _Waits:
-    """Adds up how long sessions and their workers spent in each event."""
-
-    def __init__(self) -> None:
-        self.interval_s = 0.0
-        self._seconds: dict[Wait, float] = {CPU: 0.0}
-
-    def add(self, sample: list[dict[str, Any]], interval_s: float) -> None:
-        self.interval_s += interval_s
-        for row in sample:
-            if row["kind"] in WORKING and row["state"] == "active":
-                key = Wait(row["wait_class"], row["event"], row["wait_kind"])
-                self._seconds[key] = self._seconds.get(key, 0.0) + interval_s
-
-    def batch(self, db: str) -> Batch:
-        common = {"ts": now_us(), "interval_s": self.interval_s, "host": os.uname().nodename, "db": db}
-        return rows(
-            "wait",
-            [
-                {**common, **wait._asdict(), "average_active_sessions": seconds / self.interval_s}
-                for wait, seconds in self._seconds.items()
-            ],
-        )

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from doctord._native import Batch
 from doctord.dataset import mysql_names
+from doctord.dataset.mysql_threads import Statements
 from doctord.dataset.rows import micros, rows
 from doctord.read.clock import ASSUMED_STEP_S
 from doctord.read.counters import Counters
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.mysql.innodb_figures import FIGURES, Figure, pool_of
 from doctord.read.mysql.innodb_transactions import LOCK_WAIT, deadlock, sessions
-from doctord.read.mysql.thread_state import Statements
 from doctord.read.source import SourceFile
 from doctord.regex import regex
 

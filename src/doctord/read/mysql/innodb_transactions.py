@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, Final
 
+from doctord.dataset.mysql_threads import Statements, client_of, wait_of
 from doctord.dataset.rows import micros
 from doctord.dataset.scrub import scrub
 from doctord.dataset.tables import CLIENT
-from doctord.read.mysql.thread_state import Statements, client_of, wait_of
 from doctord.regex import regex
 
 MOMENT: Final = regex(r"(?:\d{6}|\d{4}-\d\d-\d\d) +\d{1,2}:?\d\d:?\d\d")

@@ -20,12 +20,12 @@ from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 from doctord._native import Batch
+from doctord.dataset.mysql_threads import Statements, client_of, wait_of
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import CLIENT
 from doctord.read.clock import ASSUMED_STEP_S, untimed
 from doctord.read.figures import number
 from doctord.read.format import Rank
-from doctord.read.mysql.thread_state import Statements, client_of, wait_of
 from doctord.read.source import SourceFile
 from doctord.read.tools.times import moment_in
 from doctord.regex import regex

@@ -1,0 +1,159 @@
+"""Sessions of a real MariaDB server: what they wait for, behind whom, and what may not be seen."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Any
+
+import pymysql
+import pytest
+
+from checkups import checkup
+from doctord.collect.core.notices import Notices
+from doctord.collect.mysql import sessions
+from doctord.collect.mysql.driver import MySQLDriver
+from doctord.collect.mysql.sessions import MySQLSessions
+from mariadb_server import MariaDBServer, running_mariadb
+from postgres_samples import rows_of
+
+pytestmark = pytest.mark.server
+CHANGE = "update shop.account set balance = balance + 17 where id = 1"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[MariaDBServer]:
+    with running_mariadb() as started:
+        started.execute(
+            "create database shop",
+            "create table shop.account (id int primary key, balance int)",
+            "insert into shop.account values (1, 0), (2, 0)",
+            "create user app@localhost",
+            "grant all on shop.* to app@localhost",
+            "create user plain@'127.0.0.1' identified by 'open sesame'",
+            "grant process on *.* to doctord@'127.0.0.1'",
+        )
+        yield started
+
+
+@pytest.fixture
+def collector(server: MariaDBServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[MySQLSessions]:
+    monkeypatch.setattr(sessions, "_PERIOD_BY_LIST_S", 0.1)
+    with closing(MySQLSessions(driver(server), Notices())) as made:
+        yield made
+
+
+def driver(server: MariaDBServer, user: str = "doctord") -> MySQLDriver:
+    return MySQLDriver(f"127.0.0.1:{server.port}", user, "open sesame")
+
+
+def connected(server: MariaDBServer) -> "pymysql.connections.Connection[Any]":
+    return pymysql.connect(user="app", unix_socket=str(server.socket), database="shop")
+
+
+@contextmanager
+def running(server: MariaDBServer, *statements: str) -> Iterator[int]:
+    """A session that is at these statements, the last of which takes long; it is ended on the way out."""
+    connection = connected(server)
+    sid = connection.thread_id()
+
+    def run() -> None:
+        cursor = connection.cursor()
+        with suppress(pymysql.Error):  # it is ended in the middle
+            for statement in statements:
+                cursor.execute(statement)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield sid
+    finally:
+        server.execute(f"kill {sid}")
+        thread.join()
+
+
+def until(collector: MySQLSessions, table: str, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The first such row."""
+    last = time.monotonic() + 30
+    while time.monotonic() < last:
+        for row in rows_of(table, collector.sample()):
+            if wanted(row):
+                return row
+        time.sleep(0.05)
+    raise AssertionError(f"no such row of {table}")
+
+
+def test_who_waits_for_a_row_is_told_with_who_holds_it(server: MariaDBServer, collector: MySQLSessions) -> None:
+    with closing(connected(server)) as holder:
+        holder.cursor().execute(CHANGE)
+        with running(server, CHANGE) as sid:
+            row = until(collector, "session", lambda row: row["sid"] == sid and row["blocker_sid"] is not None)
+            idle = until(collector, "session", lambda row: row["sid"] == holder.thread_id())
+            wait = until(collector, "wait", lambda row: row["event"] == "LOCK WAIT")
+    assert (row["wait_class"], row["event"], row["wait_kind"]) == ("Application", "LOCK WAIT", "row lock")
+    assert (row["blocker_sid"], row["state"], row["user"], row["database"]) == (
+        holder.thread_id(),
+        "active",
+        "app",
+        "shop",
+    )
+    assert (idle["state"], idle["wait_kind"], idle["statement_id"]) == ("idle in transaction", "idle", None)
+    assert idle["transaction_s"] is not None
+    assert wait["average_active_sessions"] > 0
+    assert row["db"] == wait["db"] == f"mysql:{server.port}"
+
+
+def test_the_text_of_a_statement_has_no_values(server: MariaDBServer, collector: MySQLSessions) -> None:
+    with running(server, "select sleep(30), 'a secret' from account where id = 1") as sid:
+        told = until(collector, "statement", lambda row: "account" in row["text"])
+        row = until(collector, "session", lambda row: row["sid"] == sid)
+    assert told["text"] == "select sleep(?), ? from account where id = ?"
+    assert row["statement_id"] == told["statement_id"]
+
+
+def test_a_lock_on_a_table_is_one(server: MariaDBServer, collector: MySQLSessions) -> None:
+    with closing(connected(server)) as holder:
+        holder.cursor().execute("select * from account")
+        with running(server, "alter table account add note text"):
+            row = until(collector, "session", lambda row: row["wait_kind"] == "table lock")
+    assert row["event"] == "Waiting for table metadata lock"
+
+
+def test_who_computes_is_on_a_cpu(server: MariaDBServer, collector: MySQLSessions) -> None:
+    """The kernel tells, as the state does not: only root and the server's own user may ask it."""
+    with running(server, "select benchmark(1000000000, sha2('a', 512))") as sid:
+        row = until(collector, "session", lambda row: row["sid"] == sid and row["wait_kind"] == "cpu")
+    assert (row["event"], row["wait_class"]) == ("CPU", "CPU")
+
+
+def test_sessions_at_rest_and_our_own_are_none(server: MariaDBServer, collector: MySQLSessions) -> None:
+    with closing(connected(server)):
+        collector.sample()
+        time.sleep(0.2)
+        batches = collector.sample()
+    assert rows_of("session", batches) == []
+
+
+def test_the_list_is_read_once_a_second(server: MariaDBServer) -> None:
+    with closing(MySQLSessions(driver(server), Notices())) as collector, running(server, "select sleep(30)"):
+        until(collector, "session", lambda row: row["user"] == "app")
+        assert rows_of("session", collector.sample()) == []
+
+
+def test_without_the_right_it_is_said_what_is_not_seen(server: MariaDBServer) -> None:
+    with closing(MySQLSessions(driver(server, "plain"), Notices())) as collector:
+        events = rows_of("event", collector.sample())
+    assert [(event["kind"], event["subject"]) for event in events] == [("not measured", "InnoDB's transactions")]
+    assert "GRANT PROCESS" in events[0]["hint"]
+
+
+@pytest.mark.slow
+def test_a_checkup_names_the_session_that_holds_the_row(server: MariaDBServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MYSQL_PWD", "open sesame")
+    with closing(connected(server)) as holder:
+        holder.cursor().execute(CHANGE)
+        with running(server, CHANGE), running(server, CHANGE):
+            _, verdict = checkup(f"mysql://doctord@127.0.0.1:{server.port}", 6)
+    first = verdict["findings"][0]
+    assert first["cause"] == "idle_in_transaction_blocker"
+    assert f"session {holder.thread_id()}" in first["title"]
