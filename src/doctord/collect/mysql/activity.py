@@ -1,0 +1,132 @@
+"""Which tables of a server tell its sessions: found once for each connection, the best that may be read.
+
+performance_schema.threads is read without a lock; information_schema.processlist locks out who comes and goes, and what
+stands in it of a thread. Both are joined with InnoDB's transactions, which need PROCESS.
+"""
+
+from typing import Any, Final, NamedTuple
+
+from doctord.collect.core.link import Link
+from doctord.collect.mysql.driver import is_mariadb
+from doctord.errors import UserError
+
+PROCESS: Final = "GRANT PROCESS ON *.* TO the user that doctord logs in as"
+_VARIABLES: Final = (
+    "SHOW /* doctord */ GLOBAL VARIABLES WHERE variable_name IN ('version', 'port', 'performance_schema')"
+)
+_USER: Final = "SELECT /* doctord */ SUBSTRING_INDEX(USER(), '@', 1)"
+_OURS: Final = "/* doctord */"
+_AT_REST: Final = (
+    "'Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID', 'Connect', 'Slave_IO', 'Slave_SQL', 'Slave_worker'"
+)
+_TRANSACTION: Final = (
+    "trx.trx_state = 'LOCK WAIT', TIMESTAMPDIFF(SECOND, trx.trx_started, NOW()), "
+    "TIMESTAMPDIFF(SECOND, trx.trx_wait_started, NOW())"
+)
+_OF_NONE: Final = "0, NULL, NULL"
+_BY_LIST: Final = (
+    "SELECT /* doctord */ p.id, p.user, p.host, p.db, p.command, {ms}, p.state, LEFT(p.info, 4000), NULL, {tid}, {trx} "
+    "FROM information_schema.processlist p {join} WHERE p.id <> CONNECTION_ID() "
+    "AND p.user NOT IN ('system user', 'event_scheduler') AND (p.command NOT IN ({rest}){or_open})"
+)
+_BY_THREADS: Final = (
+    "SELECT /* doctord */ p.processlist_id, p.processlist_user, p.processlist_host, p.processlist_db, "
+    "p.processlist_command, 1000 * p.processlist_time, p.processlist_state, LEFT(p.processlist_info, 4000), s.digest, "
+    "p.thread_os_id, {trx} FROM performance_schema.threads p {join} "
+    "LEFT JOIN performance_schema.events_statements_current s "
+    "ON s.thread_id = p.thread_id AND s.nesting_event_id IS NULL AND s.end_event_id IS NULL "
+    "WHERE p.type = 'FOREGROUND' AND p.processlist_id <> CONNECTION_ID() "
+    "AND (p.processlist_command NOT IN ({rest}){or_open})"
+)
+_JOIN: Final = "LEFT JOIN information_schema.innodb_trx trx ON trx.trx_mysql_thread_id = {}"
+_OWN_THREAD: Final = {
+    True: "SELECT /* doctord */ thread_os_id FROM performance_schema.threads WHERE processlist_id = CONNECTION_ID()",
+    False: "SELECT /* doctord */ tid FROM information_schema.processlist WHERE id = CONNECTION_ID()",
+}
+
+
+class Thread(NamedTuple):
+    """A session as these tables tell it: times in the unit of their names, null where it is not told."""
+
+    sid: int
+    user: str | None
+    host: str | None
+    database: str | None
+    command: str
+    since_ms: float | None
+    state: str | None
+    text: str | None
+    digest: str | None
+    os_thread: int | None
+    waits_for_lock: bool
+    transaction_s: float | None
+    waited_s: float | None
+
+
+class Activity(NamedTuple):
+    """What to ask of a server, whose name in the dataset is `db`; `user` is who asks."""
+
+    db: str
+    user: str
+    sql: str
+    is_mariadb: bool
+    by_threads: bool
+    with_transactions: bool
+
+    def ask(self, link: Link) -> list[Thread]:
+        """The sessions that are not at rest, and not ours: those at our statements, or between two of them.
+
+        Raises:
+            Away: the connection broke.
+            UserError: the server refused.
+        """
+        return [one for row in link.query(self.sql) if not self._is_ours(one := Thread(*row))]
+
+    def _is_ours(self, one: Thread) -> bool:
+        return _OURS in one.text if one.text else one.user == self.user and one.command != "Sleep"
+
+    def own_thread(self, link: Link) -> int | None:
+        """The thread that serves us, by the number that the kernel knows it by; null where the server does not tell."""
+        try:
+            [(thread,)] = link.query(_OWN_THREAD[self.by_threads])
+        except (UserError, ValueError):  # then states alone tell
+            return None
+        return int(thread) if thread else None
+
+
+def activity(link: Link) -> Activity:
+    """The best of what this server lets us read.
+
+    Raises:
+        Away: the connection broke.
+        UserError: none may be read.
+    """
+    held: dict[str, Any] = dict(link.query(_VARIABLES))
+    mariadb, port = is_mariadb(str(held.get("version", ""))), str(held.get("port", "0"))
+    db, [(user,)] = f"mysql:{port}" if port != "0" else link.db, link.query(_USER)
+    has_threads = held.get("performance_schema") == "ON"
+    ways = [(by_threads, with_trx) for with_trx in (True, False) for by_threads in (True, False)]
+    refused: UserError | None = None
+    for by_threads, with_transactions in ways:
+        if by_threads and not has_threads:
+            continue
+        sql = _sql(by_threads=by_threads, with_transactions=with_transactions, mariadb=mariadb)
+        try:
+            link.query(sql)
+        except UserError as refusal:
+            refused = refused or refusal
+            continue
+        return Activity(db, str(user), sql, mariadb, by_threads, with_transactions)
+    raise refused or UserError("the server tells nothing of its sessions", PROCESS)
+
+
+def _sql(*, by_threads: bool, with_transactions: bool, mariadb: bool) -> str:
+    join = _JOIN.format("p.processlist_id" if by_threads else "p.id")
+    return (_BY_THREADS if by_threads else _BY_LIST).format(
+        ms="p.time_ms" if mariadb else "1000 * p.time",
+        tid="p.tid" if mariadb else "NULL",
+        rest=_AT_REST,
+        trx=_TRANSACTION if with_transactions else _OF_NONE,
+        join=join if with_transactions else "",
+        or_open=" OR trx.trx_id IS NOT NULL" if with_transactions else "",
+    )

@@ -1,0 +1,170 @@
+"""Statements of a MariaDB or MySQL server by digest: what each cost between two readings of performance_schema.
+
+The first reading takes the counters of all digests, each later one of those alone that ran since, by the server's own
+clock. The text of a digest, which holds no values, is fetched once, when it first matters.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+from doctord._native import Batch
+from doctord.collect.core.link import Away, Driver, Link
+from doctord.collect.core.linked import LinkedCollector
+from doctord.collect.core.notices import Notices
+from doctord.collect.core.rates import EARLY, Cadence
+from doctord.collect.mysql.activity import Activity, activity
+from doctord.dataset.rows import now_us, rows
+from doctord.errors import UserError
+
+_EVERY_S: Final = 10.0
+_TICK_S: Final = 5.0
+_TOP: Final = 200
+_TEXTS_KEPT: Final = 5000
+_PICO: Final = 1e12
+_TABLE: Final = "performance_schema.events_statements_summary_by_digest"
+_COUNTERS: Final = (
+    "SELECT /* doctord */ schema_name, digest, count_star, sum_timer_wait, sum_rows_sent + sum_rows_affected, "  # noqa: S608 - names
+    f"{{cpu}} FROM {_TABLE} WHERE last_seen >= %s"
+)
+_TEXTS: Final = (
+    f"SELECT /* doctord */ digest, MIN(LEFT(digest_text, 2000)) FROM {_TABLE} WHERE digest IN ({{}}) GROUP BY 1"  # noqa: S608 - names
+)
+# A digest has no comments by which to tell ours.
+_OURS: Final = (
+    "SELECT /* doctord */ DISTINCT h.digest FROM performance_schema.events_statements_history h "
+    "JOIN performance_schema.threads t ON t.thread_id = h.thread_id "
+    "JOIN performance_schema.session_connect_attrs a ON a.processlist_id = t.processlist_id "
+    "WHERE a.attr_name = 'program_name' AND a.attr_value = 'doctord'"
+)
+_CPU: Final = "sum_cpu_time"
+_FULL: Final = "more kinds of statement were run than the digest table holds: the rest is one row without a text"
+_ENLARGE: Final = "performance_schema_digests_size in my.cnf, and a restart"
+
+
+class Cost(NamedTuple):
+    """What the executions of a digest came to: their number, seconds, rows sent or changed, seconds of CPU or null."""
+
+    calls: float
+    elapsed_s: float
+    rows: float
+    cpu_s: float | None
+
+
+Key = tuple[str | None, str]
+NOTHING: Final = Cost(0.0, 0.0, 0.0, 0.0)
+
+
+class MySQLStatements(LinkedCollector[Link]):
+    """Fills `statement` for those that took most time, where performance_schema is on."""
+
+    def __init__(self, driver: Driver, notices: Notices) -> None:
+        """Nothing is connected yet; `driver` is a `MySQLDriver`."""
+        super().__init__(f"statements of {driver.db}", Link(driver, notices), _TICK_S)
+        self._cadence = Cadence(_EVERY_S, EARLY)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._activity: Activity | None = None
+        self._sql = ""
+        self._known: dict[Key, Cost] = {}
+        self._texts: dict[str, str] = {}
+        self._ours: set[str] = set()
+        self._seen_until = "1970-01-01"
+        self._read_at: float | None = None
+
+    def _sample(self) -> list[Batch]:
+        """Rows of the time since the last reading; none at the first."""
+        try:
+            if self._link.open():
+                self._begin()
+            if not self._cadence.due(time.monotonic()):
+                return []
+            self._activity = self._activity or activity(self._link)
+            return self._statements(self._activity.db) if self._activity.by_threads else []
+        except Away:
+            return []
+        except UserError as refusal:
+            self._notices.not_measured(self._link.db, "statements", str(refusal), refusal.hint)
+            return []
+
+    def _statements(self, db: str) -> list[Batch]:
+        sql = self._sql or self._counters()
+        [(moment,)] = self._link.query("SELECT /* doctord */ NOW(6)")
+        read = self._link.query(sql, (self._seen_until,))
+        now = time.monotonic()
+        before, self._read_at, self._seen_until = self._read_at, now, str(moment)
+        if any(digest is None for _, digest, *_ in read):
+            self._notices.not_measured(db, "statements by digest", _FULL, _ENLARGE)
+        grown = self._grown(read, is_first=before is None)
+        if before is None:
+            return []
+        self._ours |= {digest for (digest,) in self._link.query(_OURS)}
+        others = [(key, cost) for key, cost in grown.items() if key[1] not in self._ours]
+        top = sorted(others, key=lambda one: -one[1].elapsed_s)[:_TOP]
+        self._learn(digest for (_, digest), _ in top)
+        found = [self._row(db, key, cost, now - before) for key, cost in top]
+        return [rows("statement", found)] if found else []
+
+    def _counters(self) -> str:
+        """The statement that this server understands: CPU times are of MySQL 8.0.28 and later."""
+        for cpu in (_CPU, "NULL"):
+            try:
+                self._link.query(_COUNTERS.format(cpu=cpu), ("9999-01-01",))
+            except UserError:
+                continue
+            self._sql = _COUNTERS.format(cpu=cpu)
+            return self._sql
+        raise UserError("performance_schema's digests are not to be read", "GRANT SELECT ON performance_schema.*")
+
+    def _grown(self, read: Iterable[Sequence[Any]], *, is_first: bool) -> dict[Key, Cost]:
+        """What was added since the last reading; a counter that went down began anew."""
+        grown: dict[Key, Cost] = {}
+        for schema, digest, *counters in read:
+            if digest is None:
+                continue
+            key, cost = (schema, digest), _cost(counters)
+            last = self._known.get(key, NOTHING)
+            self._known[key] = cost
+            more = _less(cost, last if cost.calls >= last.calls else NOTHING)
+            if not is_first and more.calls > 0:
+                grown[key] = more
+        return grown
+
+    def _learn(self, digests: Iterable[str]) -> None:
+        unknown = [digest for digest in dict.fromkeys(digests) if digest not in self._texts]
+        if unknown:
+            if len(self._texts) > _TEXTS_KEPT:
+                self._texts.clear()
+            told = self._link.query(_TEXTS.format(", ".join(["%s"] * len(unknown))), unknown)
+            self._texts |= {digest: text or "" for digest, text in told}
+
+    def _row(self, db: str, key: Key, cost: Cost, seconds: float) -> dict[str, Any]:
+        schema, digest = key
+        return {
+            "ts": now_us(),
+            "interval_s": seconds,
+            "host": os.uname().nodename,
+            "db": db,
+            "database": schema,
+            "statement_id": digest,
+            "text": self._texts.get(digest) or None,
+            "calls_per_s": cost.calls / seconds,
+            "elapsed_s_per_s": cost.elapsed_s / seconds,
+            "rows_per_s": cost.rows / seconds,
+            "cpu_s_per_s": None if cost.cpu_s is None else cost.cpu_s / seconds,
+        }
+
+
+def _cost(counters: Sequence[Decimal | int | None]) -> Cost:
+    calls, elapsed, rows_, cpu = counters
+    return Cost(
+        float(calls or 0), float(elapsed or 0) / _PICO, float(rows_ or 0), None if cpu is None else float(cpu) / _PICO
+    )
+
+
+def _less(cost: Cost, last: Cost) -> Cost:
+    cpu_s = None if cost.cpu_s is None else cost.cpu_s - (last.cpu_s or 0.0)
+    return Cost(cost.calls - last.calls, cost.elapsed_s - last.elapsed_s, cost.rows - last.rows, cpu_s)

@@ -1,0 +1,66 @@
+"""Statements by digest, of real servers whose performance_schema is on."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from doctord.collect.core.notices import Notices
+from doctord.collect.mysql import statements
+from doctord.collect.mysql.driver import MySQLDriver
+from doctord.collect.mysql.statements import Cost, MySQLStatements
+from mariadb_server import MariaDBServer, running_mariadb
+from mysql_server import running_mysql
+from postgres_samples import rows_of
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture(scope="module", params=["mariadb", "mysql"])
+def server(request: pytest.FixtureRequest) -> Iterator[MariaDBServer]:
+    on = {"performance_schema": "ON", "performance_schema_instrument": "statement/%=ON"}
+    with running_mysql() if request.param == "mysql" else running_mariadb(**on) as started:
+        started.execute("grant process on *.* to doctord@'127.0.0.1'")
+        yield started
+
+
+def grown(server: MariaDBServer, *while_looking: str) -> list[dict[str, Any]]:
+    """Rows of a second reading, between which some statements ran."""
+    driver = MySQLDriver(f"127.0.0.1:{server.port}", "doctord", "open sesame")
+    with closing(MySQLStatements(driver, Notices())) as collector:
+        assert rows_of("statement", collector.sample()) == []
+        server.execute(*while_looking)
+        last = time.monotonic() + 30
+        while time.monotonic() < last:
+            if found := rows_of("statement", collector.sample()):
+                return found
+            time.sleep(0.1)
+    raise AssertionError("no statement was seen")
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statements, "EARLY", (0.5, 1.0))
+
+
+def test_a_statement_is_told_without_its_values_by_what_it_cost(server: MariaDBServer) -> None:
+    found = {row["text"]: row for row in grown(server, "select sleep(0.2), 'a secret'", "select sleep(0.1), 'another'")}
+    (text,) = (text for text in found if "sleep" in text.lower())
+    row = found[text]
+    assert "secret" not in text
+    assert row["calls_per_s"] * row["interval_s"] == pytest.approx(2.0)
+    assert 0.3 <= row["elapsed_s_per_s"] * row["interval_s"] < 3
+    assert row["db"] == f"mysql:{server.port}"
+
+
+def test_our_own_statements_are_left_out(server: MariaDBServer) -> None:
+    assert not any("performance_schema" in (row["text"] or "") for row in grown(server, "select 1"))
+
+
+def test_a_counter_that_went_down_began_anew() -> None:
+    collector = MySQLStatements(MySQLDriver("127.0.0.1:1", "nobody"), Notices())
+    assert collector._grown([("shop", "d", 10, 10**12, 5, None)], is_first=True) == {}
+    again = collector._grown([("shop", "d", 2, 10**11, 1, None)], is_first=False)
+    assert again == {("shop", "d"): Cost(2.0, 0.1, 1.0, None)}
