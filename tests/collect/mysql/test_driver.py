@@ -62,3 +62,11 @@ def test_errors_are_put_into_words_of_ours(raised: Exception, text: str, *, lost
     trouble = MySQLDriver("db.example").trouble(raised)
     assert (trouble.text, trouble.lost) == (text, lost)
     assert not [secret for secret in ("scott", "db.example") if secret in f"{trouble}"]
+
+
+@pytest.mark.parametrize(
+    ("code", "refused", "gone"), [(1040, True, False), (1053, True, False), (2003, False, True), (1045, False, False)]
+)
+def test_who_lets_nobody_in_is_told_from_who_refuses_us(code: int, *, refused: bool, gone: bool) -> None:
+    trouble = MySQLDriver("db.example").trouble(pymysql.OperationalError(code, "no"))
+    assert (trouble.refused, trouble.gone) == (refused, gone)

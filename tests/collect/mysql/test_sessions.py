@@ -166,6 +166,20 @@ def test_without_the_right_it_is_said_what_is_not_seen(server: MariaDBServer) ->
     assert "GRANT PROCESS" in events[0]["hint"]
 
 
+def test_a_server_without_a_connection_left_is_told_as_that(server: MariaDBServer) -> None:
+    with closing(MySQLSessions(driver(server), Notices())) as collector:
+        others = []
+        with suppress(pymysql.Error):
+            while True:
+                others.append(connected(server))
+        events = rows_of("event", collector.sample())
+        for one in others:
+            one.close()
+    assert [(event["kind"], event["text"]) for event in events if event["kind"] == "refused"] == [
+        ("refused", "all connections are taken (1040)")
+    ]
+
+
 @pytest.mark.slow
 def test_a_checkup_names_the_session_that_holds_the_row(server: MariaDBServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MYSQL_PWD", "open sesame")

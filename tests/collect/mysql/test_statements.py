@@ -61,6 +61,6 @@ def test_our_own_statements_are_left_out(server: MariaDBServer) -> None:
 
 def test_a_counter_that_went_down_began_anew() -> None:
     collector = MySQLStatements(MySQLDriver("127.0.0.1:1", "nobody"), Notices())
-    assert collector._grown([("shop", "d", 10, 10**12, 5, None)], is_first=True) == {}
-    again = collector._grown([("shop", "d", 2, 10**11, 1, None)], is_first=False)
-    assert again == {("shop", "d"): Cost(2.0, 0.1, 1.0, None)}
+    assert collector._grown([("shop", "d", 10, 10**12, 5, 900, 10, None)], is_first=True) == {}
+    again = collector._grown([("shop", "d", 2, 10**11, 1, 90, 2, None)], is_first=False)
+    assert again == {("shop", "d"): Cost(2.0, 0.1, 1.0, 90.0, 2.0, None)}

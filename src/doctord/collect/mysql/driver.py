@@ -43,6 +43,8 @@ _MEANINGS: Final = {
     2013: (f"no answer for {_ANSWER_S} s, or the server closed it (2013)", None),
     3024: (f"it takes longer than {_STATEMENT_S} s (3024)", "read less: name the subjects"),
 }
+_REFUSED: Final = frozenset({1040, 1053})
+"""Codes by which a server lets nobody in now."""
 _ENDED: Final = frozenset({0, 1053, 1927})
 """Codes of the server's, or none, after which the connection is gone; all of 2000 to 2999 are the driver's."""
 
@@ -121,7 +123,8 @@ class MySQLDriver:
         if code in {2003, 2013} and "timed out" in str(error.args[-1]):
             return Trouble(f"no answer in time ({code})", "is the server stopped, or its host overloaded?", silent=True)
         text, hint = _MEANINGS.get(code, (f"the server or driver reports error {code}", None))
-        return Trouble(text, hint, lost=code in _ENDED or 2000 <= code < 3000)
+        lost = code in _ENDED or 2000 <= code < 3000
+        return Trouble(text, hint, lost, refused=code in _REFUSED, gone=code in {2002, 2003})
 
 
 def is_mariadb(version: str) -> bool:

@@ -27,7 +27,7 @@ _PICO: Final = 1e12
 _TABLE: Final = "performance_schema.events_statements_summary_by_digest"
 _COUNTERS: Final = (
     "SELECT /* doctord */ schema_name, digest, count_star, sum_timer_wait, sum_rows_sent + sum_rows_affected, "  # noqa: S608 - names
-    f"{{cpu}} FROM {_TABLE} WHERE last_seen >= %s"
+    f"sum_rows_examined, sum_no_index_used, {{cpu}} FROM {_TABLE} WHERE last_seen >= %s"
 )
 _TEXTS: Final = (
     f"SELECT /* doctord */ digest, MIN(LEFT(digest_text, 2000)) FROM {_TABLE} WHERE digest IN ({{}}) GROUP BY 1"  # noqa: S608 - names
@@ -45,16 +45,23 @@ _ENLARGE: Final = "performance_schema_digests_size in my.cnf, and a restart"
 
 
 class Cost(NamedTuple):
-    """What the executions of a digest came to: their number, seconds, rows sent or changed, seconds of CPU or null."""
+    """What the executions of a digest came to.
+
+    Their number, seconds, rows sent or changed, rows looked at, how many used no index, and seconds of CPU, null where
+    the server does not tell.
+    """
 
     calls: float
     elapsed_s: float
     rows: float
+    examined: float
+    without_index: float
     cpu_s: float | None
 
 
 Key = tuple[str | None, str]
-NOTHING: Final = Cost(0.0, 0.0, 0.0, 0.0)
+NOTHING: Final = Cost(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+FIGURES: Final = "events_statements_summary_by_digest."
 
 
 class MySQLStatements(LinkedCollector[Link]):
@@ -106,7 +113,8 @@ class MySQLStatements(LinkedCollector[Link]):
         top = sorted(others, key=lambda one: -one[1].elapsed_s)[:_TOP]
         self._learn(digest for (_, digest), _ in top)
         found = [self._row(db, key, cost, now - before) for key, cost in top]
-        return [rows("statement", found)] if found else []
+        figures = [row for key, cost in top for row in self._figures(db, key, cost, now - before)]
+        return [rows("statement", found), rows("statistic", figures)] if found else []
 
     def _counters(self) -> str:
         """The statement that this server understands: CPU times are of MySQL 8.0.28 and later."""
@@ -157,14 +165,23 @@ class MySQLStatements(LinkedCollector[Link]):
             "cpu_s_per_s": None if cost.cpu_s is None else cost.cpu_s / seconds,
         }
 
+    @staticmethod
+    def _figures(db: str, key: Key, cost: Cost, seconds: float) -> list[dict[str, Any]]:
+        about = {"ts": now_us(), "interval_s": seconds, "host": os.uname().nodename, "component": "mysql", "db": db}
+        about |= {"entity": key[1], "unit": "per_s", "kind": "rate"}
+        named = {"sum_rows_examined": cost.examined, "sum_no_index_used": cost.without_index}
+        return [about | {"name": f"{FIGURES}{name}", "value": value / seconds} for name, value in named.items()]
+
 
 def _cost(counters: Sequence[Decimal | int | None]) -> Cost:
-    calls, elapsed, rows_, cpu = counters
-    return Cost(
-        float(calls or 0), float(elapsed or 0) / _PICO, float(rows_ or 0), None if cpu is None else float(cpu) / _PICO
-    )
+    calls, elapsed, of_rows, examined, without_index, cpu = (float(one or 0) for one in counters)
+    cpu_s = None if counters[-1] is None else cpu / _PICO
+    return Cost(calls, elapsed / _PICO, of_rows, examined, without_index, cpu_s)
 
 
 def _less(cost: Cost, last: Cost) -> Cost:
     cpu_s = None if cost.cpu_s is None else cost.cpu_s - (last.cpu_s or 0.0)
-    return Cost(cost.calls - last.calls, cost.elapsed_s - last.elapsed_s, cost.rows - last.rows, cpu_s)
+    calls, elapsed, of_rows, examined, without_index = (
+        now - before for now, before in zip(cost[:-1], last[:-1], strict=True)
+    )
+    return Cost(calls, elapsed, of_rows, examined, without_index, cpu_s)

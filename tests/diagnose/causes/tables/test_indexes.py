@@ -29,6 +29,34 @@ PRIMARY_KEY = index("id", name="orders_pkey")
 LOOKED = SCANS | {("bench.public.orders", "pg_index.valid_indexes"): 1.0}
 
 
+@pytest.mark.parametrize(
+    ("text", "examined", "without_index", "is_found"),
+    [
+        ("SELECT COUNT(*) FROM `o` WHERE `c` = ?", 131072.0, 1.0, True),
+        ("SELECT COUNT(*) FROM `o`", 131072.0, 1.0, False),
+        ("SELECT COUNT(*) FROM `o` WHERE `c` = ?", 2000.0, 1.0, False),
+        ("SELECT COUNT(*) FROM `o` WHERE `c` = ?", 131072.0, 0.0, False),
+    ],
+)
+def test_a_digest_of_mysql_that_uses_no_index(
+    text: str, examined: float, without_index: float, *, is_found: bool
+) -> None:
+    db, calls = "mysql:3306", 36.0
+    statement = {"db": db, "statement_id": "d", "text": text, "calls_per_s": calls, "elapsed_s_per_s": 0.94,
+                 "rows_per_s": calls}  # fmt: skip
+    view = "events_statements_summary_by_digest"
+    common = {"component": "mysql", "db": db, "entity": "d", "kind": "rate"}
+    rates = {"sum_rows_examined": examined * calls, "sum_no_index_used": without_index * calls}
+    rows = [common | {"name": f"{view}.{name}", "value": value} for name, value in rates.items()]
+    working = {"db": db, "sid": 8, "wait_class": "CPU", "event": "CPU", "statement_id": "d"}
+    seen = host(time={}, sessions=[working], statements=[statement], extra={"statistic": rows})
+    found = [one for one in diagnose(seen).findings if one.cause == "missing_index"]
+    assert bool(found) == is_found
+    if is_found:
+        assert "131,072 rows in each call, without an index" in said(found[0].title)
+        assert found[0].severity != "note"
+
+
 def test_a_statement_that_scans_a_large_table_for_a_few_rows() -> None:
     seen = host(time=BUSY, statements=[LOOKUP], postgres=LOOKED, extra={"setting": [PRIMARY_KEY]})
     finding = diagnose(seen).findings[0]

@@ -44,7 +44,7 @@ REFUSED = {
 }
 NONE_LEFT_STATE = "53300"  # too_many_connections
 # What who is refused live is told, as an event, where a limit is reached.
-REFUSED_NOW, NONE_LEFT = "refused", "too many clients|connection slots"
+REFUSED_NOW, NONE_LEFT = "refused", "too many clients|connection slots|all connections are taken"
 
 
 @cause(

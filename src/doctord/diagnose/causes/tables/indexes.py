@@ -1,5 +1,6 @@
 """Statements: work that a better plan would not do."""
 
+import re
 from collections.abc import Iterator
 
 import polars as pl
@@ -14,19 +15,31 @@ from doctord.diagnose.common.scans import (
     Scan,
     evidence,
     left_invalid,
+    per_call,
     scans,
     wants_much,
 )
-from doctord.diagnose.common.slowed import severity
+from doctord.diagnose.common.slowed import is_slowed, severity
 from doctord.diagnose.common.whole_reads import LARGE_SCAN_ROWS
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import listed, phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
 # Of all the time in a log: less would not be felt if it were gone.
 LARGE_PART = 0.1
 # Once is a report or a backup.
 AGAIN_AND_AGAIN = 10
+# Of its calls: now and then the optimiser takes another way.
+MOSTLY = 0.9
+EXAMINED = "events_statements_summary_by_digest.sum_rows_examined"
+WITHOUT_INDEX = "events_statements_summary_by_digest.sum_no_index_used"
+WHERE = regex(r"\bwhere\b", re.IGNORECASE)
+NO_PLAN = NotMeasured(
+    "whether the table has an index that could serve",
+    "plans and indexes of this server are not recorded",
+    "explain with the statement's values: key is null, type is ALL; show index from the table",
+)
 NO_INDEXES = NotMeasured(
     "whether the table has an index that could serve",
     "which indexes it has was not recorded",
@@ -40,7 +53,8 @@ def missing_index(case: Case) -> Iterator[Claim]:
 
     Looks like: one statement takes much of the database time, or most of its own time is a scan; `seq_tup_read` of one
         large table grows by millions. Its text may name a view or a function in place of the table. In a
-        log of slow statements of MySQL, one that examines 10,000 rows and more each time, and returns one in a hundred.
+        log of slow statements of MySQL, or in its digests, one that examines 10,000 rows and more each time, and
+        returns one in a hundred.
     Hurts because: every execution reads all rows, on CPU when they are cached and from disk when they are not.
     Speaks for it: rows per scan against rows returned per call; the statement's share of database time; that none of
         the table's valid indexes begins with a column that the statement compares.
@@ -55,6 +69,7 @@ def missing_index(case: Case) -> Iterator[Claim]:
         "The Slow Query Log", Rows_examined.
     """
     yield from _examined_for_few(case)
+    yield from _examined_live(case)
     unserved = (scan for scan in scans(case) if scan.served.service != "some" and left_invalid(case, scan) is None)
     worst = next((scan for scan in unserved if not any(one.is_certain for one in hindered(case, scan))), None)
     if worst is None:
@@ -127,6 +142,38 @@ def _examined_for_few(case: Case) -> Iterator[Claim]:
                          phrase("{:share}", LARGE_PART),
                          phrase("{:,.0f} times, {:,.0f ms} on average", one.count, one.mean_ms), "at_least"),
             ],
+        )  # fmt: skip
+        return
+
+
+def _examined_live(case: Case) -> Iterator[Claim]:
+    """The digest of MySQL's that takes most time, and examines many rows in each call without an index, for few."""
+    examined = {(one.db, one.entity): one.mean for one in case.figures(EXAMINED)}
+    unserved = {(one.db, one.entity): one.mean for one in case.figures(WITHOUT_INDEX)}
+    for one in case.statements:
+        calls, key = one.calls_per_s or 0.0, (one.db, one.statement_id)
+        if not calls or key not in examined or unserved.get(key, 0.0) < MOSTLY * calls:
+            continue
+        each, returned = examined[key] / calls, one.rows_per_call or 0.0
+        is_for_few = each >= LARGE_SCAN_ROWS and returned <= SELECTIVE * each
+        if not is_for_few or one.share < LARGE_PART or WHERE.search(one.text or "") is None:
+            continue
+        yield Claim(
+            phrase("A statement examines {:,.0f} rows in each call, without an index, and returns {:,.3g}: {}", each,
+                   returned, shortened(one.text or "")),
+            impact=one.share,
+            confidence=0.8,
+            severity=severity(case, one.share, slowed=is_slowed(one, 1.0)),
+            for_=[
+                Evidence("statistic", f"name = '{EXAMINED}' and entity = '{one.statement_id}'",
+                         phrase("{:,.0f} rows examined in each call", each), phrase("{:,}", LARGE_SCAN_ROWS),
+                         phrase("{:share} of its calls used no index", unserved[key] / calls), "at_least"),
+                Evidence("statement", f"statement_id = '{one.statement_id}'",
+                         phrase("{:share of database}", one.share), phrase("{:share}", LARGE_PART), per_call(one),
+                         "at_least"),
+            ],
+            not_measured=[NO_PLAN],
+            database=one.db,
         )  # fmt: skip
         return
 
