@@ -10,15 +10,13 @@ from doctord.analyse.study.compare import Row
 from doctord.analyse.study.runs import pairs
 from doctord.analyse.study.targets import Judged, Target, judged_targets, targets_in
 from doctord.analyse.study.verdict import Comparison, Period, Verdict, compare, of_runs
-from doctord.app.asked import Interval
 from doctord.app.source import Recorded
 from doctord.app.study.files import MOST_NAMED, Table, Told, check_hosts, of_one, of_two
+from doctord.app.study.recorded import check_apart, span_of
 from doctord.app.watcher import SILENT, Watcher
 from doctord.errors import UserError
 from doctord.read.source import ReadOptions
 
-PARTED_BY: Final = ".."
-HINT_PERIOD: Final = "write --before 2026-11-20T10:00Z..2026-11-20T11:00Z --after 2026-11-21T10:00Z..2026-11-21T11:00Z"
 HINT: Final = "doctord study BEFORE AFTER, doctord study FOLDER, or doctord study --before FROM..TO --after FROM..TO"
 
 
@@ -117,23 +115,10 @@ def of_lake(recorded: Recorded, before: str, after: str, question: Question, wat
     Raises:
         UserError: they are no such times, overlap, or nothing was recorded in one of them.
     """
-    old, new = (recorded.seen(interval_of(text), watcher).dataset for text in (before, after))
-    if old.since and old.until and new.since and new.until and old.since < new.until and new.since < old.until:
-        raise UserError(f"the periods overlap: {before} and {after}", "end the one before where the other begins")
-    check_hosts(old, new)
-    return of_told(Told((Period("before", old), Period("after", new))), question)
-
-
-def interval_of(text: str) -> Interval:
-    """A period as it is written, FROM..TO.
-
-    Raises:
-        UserError: it is no such period.
-    """
-    since, parted, until = text.partition(PARTED_BY)
-    if not (since.strip() and parted and until.strip()):
-        raise UserError(f"{text!r} is no period", HINT_PERIOD)
-    return Interval.asked(since.strip(), until.strip())
+    old, new = (span_of(recorded, text, watcher) for text in (before, after))
+    check_apart(old, new)
+    check_hosts(old.dataset, new.dataset)
+    return of_told(Told((Period("before", old.dataset), Period("after", new.dataset))), question)
 
 
 def of_told(told: Told, question: Question) -> Study:
