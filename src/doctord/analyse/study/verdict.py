@@ -21,6 +21,8 @@ from doctord.dataset.dataset import Dataset
 Verdict: TypeAlias = Literal["better", "worse", "no difference", "not comparable"]
 NO_LOAD: Final = "how much was done is not told: less time may be less work"
 NOTHING: Final = "no time, run or call that both tell of"
+MOST_NAMED: Final = 5
+WAYS: Final[dict[Verdict, str]] = {"better": "better", "worse": "worse", "no difference": "no different"}
 AS_OUTCOME: Final = "none"  # what is asked for where throughput is a result, and no load that came by itself
 
 
@@ -89,7 +91,7 @@ class Comparison:
         return [row for row in self.all_rows if row.outcome == "untold" and None in (row.before, row.after)]
 
 
-def compare(before: Period, after: Period, unit: str | None = None) -> Comparison:
+def compare(before: Period, after: Period, unit: str | None = None, change: str = "") -> Comparison:
     """Hold two periods against each other.
 
     Args:
@@ -97,8 +99,23 @@ def compare(before: Period, after: Period, unit: str | None = None) -> Compariso
         after: The second.
         unit: Unit of load to tell time by (see `spent.UNITS`); null takes the best that both tell; `none`: throughput
             is a result of the change, as in a load test, and no load that came by itself.
+        change: Names of what was changed on purpose; what else differs confounds it, and there is no verdict.
     """
-    return replace(_compare(before, after, unit), changes=changes_of(before.dataset, after.dataset))
+    changes = changes_of(before.dataset, after.dataset)
+    found = replace(_compare(before, after, unit), changes=changes)
+    confounding = changes.confounding(change)
+    if not confounding:
+        return found
+    names = [one.name for one in confounding[:MOST_NAMED]]
+    more = f" and {len(confounding) - MOST_NAMED} more" if len(confounding) > MOST_NAMED else ""
+    why = f"several changes at once ({', '.join([change] * bool(change) + names)}{more})"
+    return replace(
+        found,
+        verdict="not comparable",
+        why=why
+        if found.verdict == "not comparable"
+        else f"{why}: which of them made it {WAYS[found.verdict]}, cannot be told",
+    )
 
 
 def _compare(before: Period, after: Period, unit: str | None) -> Comparison:

@@ -127,7 +127,7 @@ def of_told(told: Told, question: Question) -> Study:
     wanted = question.targets
     if told.periods:
         before, after = told.periods
-        parts.insert(0, ("", [compare(before, after, question.unit)]))
+        parts.insert(0, ("", [compare(before, after, question.unit, question.change)]))
         wanted = [*wanted, *targets_in(before.dataset), *targets_in(after.dataset)]
     return replace(judged_parts(parts, question, list(dict.fromkeys(wanted))), periods=told.periods)
 

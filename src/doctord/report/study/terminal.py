@@ -132,8 +132,9 @@ def _changes(found: Comparison, change: str, width: int) -> Iterator[Text]:
     others = found.changes.beside(change)
     if len(others) + bool(change) > 1:
         names = [f"{one.name} ({one.before or 'none'} to {one.after or 'none'})" for one in others]
-        more = _more(names)
-        yield from hanging("Confounded by: ", f"{', '.join(names[:SHOWN])}{more}: which did it cannot be told", width)
+        told = f"{', '.join(names[:SHOWN])}{_more(names)}: which did it cannot be told"
+        hint = "; --change NAMES says what was on purpose" if found.changes.confounding(change) else ""
+        yield from hanging("Confounded by: ", told + hint, width)
     elif found.changes.found:
         one = found.changes.found[0]
         yield from hanging(
