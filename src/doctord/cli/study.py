@@ -25,6 +25,7 @@ def study(
     lake: Lake = None,
     before: Annotated[str | None, period("The period before, of a lake.")] = None,
     after: Annotated[str | None, period("The period after, of a lake.")] = None,
+    twin: Annotated[str, takes("HOST|LAKE")("A server that was not changed, whose own difference is taken off.")] = "",
     target: Targets = None,
     accept: Accepted = None,
     change: Annotated[
@@ -53,11 +54,17 @@ def study(
     from doctord.report.study import answer
 
     check_writable(html)
-    question = studying.Question(tuple(map(target_of, target or ())), tuple(accept or ()), load, change=change)
+    question = studying.Question(
+        tuple(map(target_of, target or ())), tuple(accept or ()), load, change=change, twin=twin
+    )
     if before or after:
         if not (before and after) or paths:
             raise UserError("a study of a lake needs both --before and --after, and no files", studying.HINT)
         found = studying.of_lake(Recorded(lake, host), before, after, question, Terminal())
+    elif twin:
+        raise UserError(
+            "a twin without two times of a lake", "doctord study --before FROM..TO --after FROM..TO --twin HOST"
+        )
     elif paths and len(paths) == 1 and is_study_file(paths[0]):
         if target or accept or load or host or change:
             raise UserError(

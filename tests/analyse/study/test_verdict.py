@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from doctord.analyse.study.verdict import Comparison, Period, compare
+from doctord.analyse.study.design import compare
+from doctord.analyse.study.verdict import Comparison, Period
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
 from study_series import autocorrelated, latencies, of_a_server

@@ -8,7 +8,7 @@ import pytest
 from doctord.analyse.study.spent import spent
 from doctord.app.asked import Interval
 from doctord.app.source import Recorded
-from doctord.app.study.recorded import check_apart, interval_of, span_of
+from doctord.app.study.recorded import check_apart, interval_of, span_of, twin_spans
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
 from doctord.lake.imports import keep
@@ -60,3 +60,17 @@ def test_a_period_is_written_from_and_to() -> None:
     for text in ("2026-11-20T10:00Z", "..2026-11-20T10:00Z", "2026-11-20T10:00Z..2026-11-20T09:00Z"):
         with pytest.raises(UserError):
             interval_of(text)
+
+
+def test_a_twin_is_another_host_of_the_lake_or_another_lake(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    told = [of_a_server(latencies(rng, 600), np.full(600, 100.0), host=host) for host in ("db1", "db2")]
+    both, alone = lake_of(tmp_path / "both", *told), lake_of(tmp_path / "alone", told[1])
+    own = Recorded(both.lake, "db1")
+    spans = span_of(own, PERIOD), span_of(own, "2026-11-20T10:05Z..2026-11-20T10:10Z")
+    for twin in ("db2", str(alone.lake)):
+        assert [one.dataset.hosts for one in twin_spans(own, twin, spans)] == [{"db2"}] * 2
+    with pytest.raises(UserError, match="db1 is the server itself"):
+        twin_spans(own, "db1", spans)
+    with pytest.raises(UserError, match="no host 'db3'"):
+        twin_spans(own, "db3", spans)

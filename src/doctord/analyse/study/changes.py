@@ -71,6 +71,11 @@ class Changes:
             if not named or (one.name.lower() not in text and one.name.lower().rpartition(".")[2] not in words)
         ]
 
+    def only_beside(self, other: "Changes") -> "Changes":
+        """Those that another server had not: what was changed on both is no difference between them."""
+        there = {(one.kind, one.name, one.after) for one in other.found}
+        return Changes([one for one in self.found if (one.kind, one.name, one.after) not in there], self.not_recorded)
+
     def confounding(self, named: str) -> list[Change]:
         """The changes of which nobody can say which did it: none where there is one alone, or all were on purpose.
 

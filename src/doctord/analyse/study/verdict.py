@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
-from doctord.analyse.study.changes import Changes, changes_of
+from doctord.analyse.study.changes import Changes
 from doctord.analyse.study.compare import Row, compared, judged
 from doctord.analyse.study.figures import figures
 from doctord.analyse.study.load import Loads
@@ -14,6 +14,7 @@ from doctord.analyse.study.runs import OVER_LIMIT, TOTAL
 from doctord.analyse.study.spent import Spent, spent, waits
 from doctord.analyse.study.time_rows import DATABASE_TIME, throughput, time_rows, unit_of
 from doctord.analyse.study.traces import PASS, calls
+from doctord.analyse.study.twin import Twin
 from doctord.analyse.traces.calls_compared import MATTERS
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
@@ -21,8 +22,6 @@ from doctord.dataset.dataset import Dataset
 Verdict: TypeAlias = Literal["better", "worse", "no difference", "not comparable"]
 NO_LOAD: Final = "how much was done is not told: less time may be less work"
 NOTHING: Final = "no time, run or call that both tell of"
-MOST_NAMED: Final = 5
-WAYS: Final[dict[Verdict, str]] = {"better": "better", "worse": "worse", "no difference": "no different"}
 AS_OUTCOME: Final = "none"  # what is asked for where throughput is a result, and no load that came by itself
 
 
@@ -59,6 +58,7 @@ class Comparison:
         time: Database time a unit (s), or a second, as a whole and by wait event, the largest first.
         rows: All other figures.
         changes: What else is different; null where the periods are lines of one table.
+        twin: What a server says that was not changed; null where none is named.
     """
 
     before: str
@@ -71,6 +71,7 @@ class Comparison:
     time: Sequence[Row] = ()
     rows: Sequence[Row] = ()
     changes: Changes | None = None
+    twin: Twin | None = None
 
     @property
     def all_rows(self) -> Sequence[Row]:
@@ -91,34 +92,8 @@ class Comparison:
         return [row for row in self.all_rows if row.outcome == "untold" and None in (row.before, row.after)]
 
 
-def compare(before: Period, after: Period, unit: str | None = None, change: str = "") -> Comparison:
-    """Hold two periods against each other.
-
-    Args:
-        before: The first.
-        after: The second.
-        unit: Unit of load to tell time by (see `spent.UNITS`); null takes the best that both tell; `none`: throughput
-            is a result of the change, as in a load test, and no load that came by itself.
-        change: Names of what was changed on purpose; what else differs confounds it, and there is no verdict.
-    """
-    changes = changes_of(before.dataset, after.dataset)
-    found = replace(_compare(before, after, unit), changes=changes)
-    confounding = changes.confounding(change)
-    if not confounding:
-        return found
-    names = [one.name for one in confounding[:MOST_NAMED]]
-    more = f" and {len(confounding) - MOST_NAMED} more" if len(confounding) > MOST_NAMED else ""
-    why = f"several changes at once ({', '.join([change] * bool(change) + names)}{more})"
-    return replace(
-        found,
-        verdict="not comparable",
-        why=why
-        if found.verdict == "not comparable"
-        else f"{why}: which of them made it {WAYS[found.verdict]}, cannot be told",
-    )
-
-
-def _compare(before: Period, after: Period, unit: str | None) -> Comparison:
+def compared_alone(before: Period, after: Period, unit: str | None = None) -> Comparison:
+    """Hold two periods against each other, whatever else was changed: see `design.compare`."""
     rows = compared(before.measures, after.measures)
     old, new = before.spent, after.spent
     if old is None or new is None:

@@ -41,10 +41,11 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What files tell of states: two periods, or null; and tables of runs."""
+    """What files or a lake tell of states: two periods, or null; tables of runs; and a server that was not changed."""
 
     periods: tuple[Period, Period] | None
     tables: Sequence[Table] = ()
+    twin: tuple[Period, Period] | None = None
 
 
 def of_two(paths: Sequence[Path], options: ReadOptions, host: str | None = None, watcher: Watcher = SILENT) -> Told:

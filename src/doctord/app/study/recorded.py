@@ -1,7 +1,8 @@
 """A period of a lake: no more of it is read than a study looks at."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 
 import polars as pl
 
@@ -12,7 +13,7 @@ from doctord.app.source import AN_HOUR, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
-from doctord.lake.place import default_lake
+from doctord.lake.place import default_lake, is_lake
 from doctord.lake.query import Lake
 
 PARTED_BY = ".."
@@ -37,6 +38,21 @@ def span_of(recorded: Recorded, text: str, watcher: Watcher = SILENT) -> Span:
     lake = Lake(recorded.lake or default_lake())
     since, until = interval_of(text).of_lake(lake, AN_HOUR, watcher)
     return Span(since, until, _dataset(recorded, lake, since, until, watcher))
+
+
+def twin_spans(recorded: Recorded, twin: str, own: tuple[Span, Span], watcher: Watcher = SILENT) -> tuple[Span, Span]:
+    """The same two times of a server that was not changed: another lake, or another host of the same one.
+
+    Raises:
+        UserError: it is the server itself, or nothing was recorded of it.
+    """
+    is_lake_of_its_own = is_lake(Path(twin))
+    other = Recorded(Path(twin)) if is_lake_of_its_own else Recorded(recorded.lake, twin)
+    lake = Lake(other.lake or default_lake())
+    if lake.path.resolve() == Path(recorded.lake or default_lake()).resolve() and own[0].dataset.hosts == {twin}:
+        raise UserError(f"{twin} is the server itself", "name as its twin a server that was not changed")
+    old, new = (replace(one, dataset=_dataset(other, lake, one.since, one.until, watcher)) for one in own)
+    return old, new
 
 
 def _dataset(recorded: Recorded, lake: Lake, since: datetime, until: datetime, watcher: Watcher) -> Dataset:

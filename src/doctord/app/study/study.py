@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from doctord.analyse.study.compare import Row
+from doctord.analyse.study.design import compare
 from doctord.analyse.study.runs import pairs
 from doctord.analyse.study.targets import Judged, Target, judged_targets, targets_in
-from doctord.analyse.study.verdict import Comparison, Period, Verdict, compare, of_runs
+from doctord.analyse.study.verdict import Comparison, Period, Verdict, of_runs
 from doctord.app.source import Recorded
 from doctord.app.study.files import MOST_NAMED, Table, Told, check_hosts, of_one, of_two
-from doctord.app.study.recorded import check_apart, span_of
+from doctord.app.study.recorded import check_apart, span_of, twin_spans
 from doctord.app.watcher import SILENT, Watcher
 from doctord.errors import UserError
 from doctord.read.source import ReadOptions
@@ -29,6 +30,7 @@ class Question:
         accepted: Names of figures that may get worse.
         unit: Unit of load; null: the best that both tell; `none`: see `verdict.compare`.
         text: The question in words, and what was changed, as a study file has them.
+        twin: A host of the same lake, or another lake, of a server that was not changed; empty: there is none.
     """
 
     targets: Sequence[Target] = ()
@@ -36,6 +38,7 @@ class Question:
     unit: str | None = None
     text: str = ""
     change: str = ""
+    twin: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +121,11 @@ def of_lake(recorded: Recorded, before: str, after: str, question: Question, wat
     old, new = (span_of(recorded, text, watcher) for text in (before, after))
     check_apart(old, new)
     check_hosts(old.dataset, new.dataset)
-    return of_told(Told((Period("before", old.dataset), Period("after", new.dataset))), question)
+    beside = None
+    if question.twin:
+        spans = twin_spans(recorded, question.twin, (old, new), watcher)
+        beside = Period(question.twin, spans[0].dataset), Period(question.twin, spans[1].dataset)
+    return of_told(Told((Period("before", old.dataset), Period("after", new.dataset)), twin=beside), question)
 
 
 def of_told(told: Told, question: Question) -> Study:
@@ -127,7 +134,7 @@ def of_told(told: Told, question: Question) -> Study:
     wanted = question.targets
     if told.periods:
         before, after = told.periods
-        parts.insert(0, ("", [compare(before, after, question.unit, question.change)]))
+        parts.insert(0, ("", [compare(before, after, question.unit, question.change, told.twin)]))
         wanted = [*wanted, *targets_in(before.dataset), *targets_in(after.dataset)]
     return replace(judged_parts(parts, question, list(dict.fromkeys(wanted))), periods=told.periods)
 

@@ -6,6 +6,7 @@ from typing import Any
 from doctord.analyse.study.compare import Row
 from doctord.analyse.study.load import Loads
 from doctord.analyse.study.targets import Judged
+from doctord.analyse.study.twin import Twin
 from doctord.analyse.study.verdict import Comparison
 from doctord.app.study.study import Part, Study
 from doctord.report.study import words
@@ -51,6 +52,7 @@ def _comparison(one: Comparison) -> dict[str, Any]:
         "regressions": [_row(row) for row in one.regressions],
         "changes": [asdict(change) for change in one.changes.found] if one.changes else None,
         "not_recorded": list(one.changes.not_recorded) if one.changes else None,
+        "twin": _twin(one.twin) if one.twin else None,
         "not_measured": [
             {"kind": row.key.kind, "name": row.key.name, "of": row.key.of or None, "why": row.difference.why}
             for row in one.not_measured
@@ -80,6 +82,22 @@ def _row(row: Row) -> dict[str, Any]:
         "seconds_per_second_after": row.seconds[1],
         "noise": row.noise.least if row.noise else None,
         "is_steady": row.noise.is_steady if row.noise else None,
+    }
+
+
+def _twin(twin: Twin) -> dict[str, Any]:
+    return {
+        "name": twin.name,
+        "before": twin.own.before.value if twin.own.before else None,
+        "after": twin.own.after.value if twin.own.after else None,
+        "ratio": twin.own.ratio,
+        "low": twin.own.low,
+        "high": twin.own.high,
+        "p": twin.own.p,
+        "has_moved": twin.has_moved,
+        "is_parallel": twin.is_parallel,
+        "load_ratios": list(twin.loads),
+        "net": _row(twin.net),
     }
 
 

@@ -43,6 +43,8 @@ def _of_periods(part: Part, change: str, width: int) -> Iterator[Text]:
     yield from hanging("", Text(words.verdict(found), style=STYLES[found.verdict]), width)
     if unsure := words.certainty(found):
         yield from hanging("", unsure, width)
+    for line in words.twin(found):
+        yield from hanging("", line, width)
     yield from _loads(found, width)
     yield from _noise(found, width)
     yield from _changes(found, change, width)

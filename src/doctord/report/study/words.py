@@ -3,6 +3,7 @@
 from typing import Final
 
 from doctord.analyse.study.compare import Outcome, Row
+from doctord.analyse.study.difference import Difference
 from doctord.analyse.study.time_rows import DATABASE_TIME
 from doctord.analyse.study.verdict import Comparison
 from doctord.units import in_latency, number, quantity
@@ -63,11 +64,37 @@ def name(row: Row, unit: str | None = None) -> str:
 def verdict(found: Comparison) -> str:
     """The verdict in one line: what became of the first figure that it is about, or why there is none."""
     lead = LEADS[found.verdict]
+    if found.twin and found.main and found.verdict != "not comparable":
+        return f"{lead}: {name(found.main[0], found.unit)} {delta(found.twin.net)}, its twin's own difference taken off"
     if found.verdict == "not comparable" or not found.main:
         return f"{lead}: {found.why}"
     row = next((row for row in found.main if row.outcome == found.verdict), found.main[0])
     values = f"{value(row, row.before)} to {value(row, row.after)}"
     return f"{lead}: {name(row, found.unit)} {values} ({delta(row)}{_factor(row)})"
+
+
+def twin(found: Comparison) -> list[str]:
+    """What a twin says, in sentences; none where none is named."""
+    told = found.twin
+    if told is None or not found.main:
+        return []
+    own, halves = found.main[0], told.net.noise.halves if told.net.noise else None
+    moved = "it moved too, and that is taken off" if told.has_moved else "no difference that can be told"
+    apart = f" (halves of the period before: {_pct(halves)} %)" if halves else ""
+    return [
+        f"Here: {in_latency(own.before or 0.0)} to {in_latency(own.after or 0.0)}, {delta(own)}.",
+        f"Twin {told.name}: {_values(told.own)}: {moved}.",
+        f"Both moved in parallel before the change{apart}."
+        if told.is_parallel
+        else f"They did not move in parallel before the change{apart}: the twin shows nothing.",
+    ]
+
+
+def _values(told: Difference) -> str:
+    """The cost of a unit before and after."""
+    values = (in_latency(one.value) if one else "-" for one in (told.before, told.after))
+    ends = "" if told.low is None or told.high is None else f" ({_pct(told.low)} to {_pct(told.high)})"
+    return " to ".join(values) + (f", {_pct(told.ratio)} %{ends}" if told.ratio else "")
 
 
 def certainty(found: Comparison) -> str:
