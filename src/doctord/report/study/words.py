@@ -39,11 +39,16 @@ def delta(row: Row) -> str:
     if told.ratio is None or row.outcome == "untold":
         return "to 0" if row.after == 0 and row.before else SIGNS.get(row.outcome, "")
     sign = "~ " if row.outcome == "same" else ""
-    if told.ratio >= TIMES:
-        ends = "" if told.low is None or told.high is None else f" ({number(told.low)} to {number(told.high)})"
-        return f"{sign}x {number(told.ratio)}{ends}"
-    ends = "" if told.low is None or told.high is None else f" ({_pct(told.low)} to {_pct(told.high)})"
-    return f"{sign}{_pct(told.ratio)} %{ends}"
+    return sign + ratio_told(told.ratio, told.low, told.high)
+
+
+def ratio_told(ratio: float | None, low: float | None = None, high: float | None = None) -> str:
+    """A ratio with its interval, in per cent; from three times as much on, in times."""
+    if ratio is None:
+        return ""
+    if ratio >= TIMES:
+        return f"x {number(ratio)}" + ("" if low is None or high is None else f" ({number(low)} to {number(high)})")
+    return f"{_pct(ratio)} %" + ("" if low is None or high is None else f" ({_pct(low)} to {_pct(high)})")
 
 
 def rows_counted(row: Row) -> str:
@@ -93,8 +98,7 @@ def twin(found: Comparison) -> list[str]:
 def _values(told: Difference) -> str:
     """The cost of a unit before and after."""
     values = (in_latency(one.value) if one else "-" for one in (told.before, told.after))
-    ends = "" if told.low is None or told.high is None else f" ({_pct(told.low)} to {_pct(told.high)})"
-    return " to ".join(values) + (f", {_pct(told.ratio)} %{ends}" if told.ratio else "")
+    return " to ".join(values) + (f", {ratio_told(told.ratio, told.low, told.high)}" if told.ratio else "")
 
 
 def certainty(found: Comparison) -> str:
