@@ -6,7 +6,7 @@
     .venv/bin/python benchmarks/study_live.py abba [--sets 5]                 a command against one of 15 % more work
 
 Recordings are of PostgreSQL under pgbench at a steady rate, as `doctord record` takes them, but for commits, which are
-counted each second in place of five, so that windows of half a minute can be told from each other. A window's pair is
+counted each second in place of five, so that windows of some seconds can be told from each other. A window's pair is
 any other of its recording: nothing was changed between them, though whatever else the machine does was.
 """
 
@@ -43,7 +43,6 @@ from doctord.lake.imports import keep
 from doctord.lake.query import Lake
 
 DOCTORD = Path(sys.executable).with_name("doctord")
-WINDOW = timedelta(seconds=30)
 ALPHA = 0.05
 MORE = 1.15
 # Pairs of settings that take effect at a reload; the third value is what PostgreSQL starts with.
@@ -60,6 +59,7 @@ def main() -> None:
     parser.add_argument("what", choices=("record", "equal", "confounded", "abba"))
     parser.add_argument("folder", nargs="?", type=Path, default=Path("study-live"))
     parser.add_argument("--seconds", type=float, default=150)
+    parser.add_argument("--window", type=int, default=20, help="seconds of each period of a pair")
     parser.add_argument("--rate", type=int, default=300)
     parser.add_argument("--pairs", type=int)
     parser.add_argument("--sets", type=int, default=5)
@@ -67,7 +67,7 @@ def main() -> None:
     if asked.what == "record":
         record(asked.folder, asked.seconds, asked.rate)
     elif asked.what == "equal":
-        equal(asked.folder, asked.pairs or 200)
+        equal(asked.folder, asked.pairs or 200, timedelta(seconds=asked.window))
     elif asked.what == "confounded":
         confounded(asked.pairs or 10)
     else:
@@ -111,22 +111,22 @@ def record(folder: Path, seconds: float, rate: int) -> None:
     print(lake, keep(lake, {name: told.arrow(name) for name in told.tables}))
 
 
-def windows(lake: Path) -> list[Period]:
+def windows(lake: Path, window: timedelta) -> list[Period]:
     """The windows of a recording, one after the other."""
     span = Lake(lake).span()
     assert span, f"{lake} holds nothing"
     whole = Lake(lake).dataset(span[0] - timedelta(seconds=1), span[1])
     begin = span[0] + timedelta(seconds=2)  # the first looks of the collectors
-    count = int((span[1] - begin) / WINDOW)
+    count = int((span[1] - begin) / window)
     return [
-        Period(f"{lake.name}.{place}", whole.between(begin + place * WINDOW, begin + (place + 1) * WINDOW))
+        Period(f"{lake.name}.{place}", whole.between(begin + place * window, begin + (place + 1) * window))
         for place in range(count)
     ]
 
 
-def equal(folder: Path, most: int) -> None:
+def equal(folder: Path, most: int, window: timedelta) -> None:
     """Pairs of windows of one recording, at most so many, drawn at random."""
-    recordings = [windows(lake) for lake in sorted(folder.iterdir())]
+    recordings = [windows(lake, window) for lake in sorted(folder.iterdir())]
     pairs = [pair for found in recordings for pair in combinations(found, 2)]
     rng = np.random.default_rng(1)
     chosen = [pairs[place] for place in sorted(rng.permutation(len(pairs))[:most])]
@@ -135,7 +135,7 @@ def equal(folder: Path, most: int) -> None:
         found = compare(before, after)
         verdicts[found.verdict if found.verdict != "not comparable" else reason(found)] += 1
         by_rows.update(on_rows(before, after))
-    print(f"{len(chosen)} pairs of windows of {WINDOW.seconds} s of {len(recordings)} recordings: {dict(verdicts)}")
+    print(f"{len(chosen)} pairs of windows of {window.seconds} s of {len(recordings)} recordings: {dict(verdicts)}")
     print(f"told apart on their seconds: {dict(by_rows)}")
 
 

@@ -1,5 +1,12 @@
+import numpy as np
+
+from doctord.analyse.study.verdict import Period
+from doctord.app.study.files import Told
+from doctord.app.study.study import Question, of_told
+from doctord.report.study.document import document
 from doctord.report.study.terminal import render
-from report.study.study_examples import better, of_runs
+from report.study.study_examples import ROWS, better, of_runs
+from study_series import latencies, of_a_server
 
 
 def test_the_verdict_comes_first_then_noise_time_and_targets() -> None:
@@ -21,3 +28,18 @@ def test_runs_are_told_pair_by_pair_with_what_got_slower() -> None:
 
 def test_a_narrow_terminal_is_kept_to() -> None:
     assert max(map(len, render(better(), 50, colour=False).splitlines())) <= 50
+
+
+def test_a_moment_of_its_own_is_said_beside_the_change() -> None:
+    rng = np.random.default_rng(2)
+    cost = latencies(rng, ROWS, 0.3, 0.02)
+    cost[200:] *= 0.7
+    before = of_a_server(cost, np.full(ROWS, 100.0))
+    after = of_a_server(latencies(rng, ROWS, 0.3, 0.014), np.full(ROWS, 100.0), begin_s=3600)
+    found = of_told(Told((Period("before", before), Period("after", after))), Question())
+    text = " ".join(render(found, 80, colour=False).split())
+    assert "Within the period before, it changed at 2026-11-20 10:03:" in text
+    assert "before its end. At the change itself (2026-11-20 10:05:00 to 2026-11-20 11:00:00 UTC) no difference" in text
+    (told,) = document(found)["parts"][0]["comparisons"]
+    assert told["change_points"]["is_elsewhere"]
+    assert told["change_points"]["before"][0]["at"].startswith("2026-11-20T10:03:")

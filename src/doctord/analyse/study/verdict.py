@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
+from doctord.analyse.study.change_points import ChangePoints, change_points
 from doctord.analyse.study.changes import Changes
 from doctord.analyse.study.compare import Row, compared, judged
 from doctord.analyse.study.figures import figures
@@ -59,6 +60,7 @@ class Comparison:
         rows: All other figures.
         changes: What else is different; null where the periods are lines of one table.
         twin: What a server says that was not changed; null where none is named.
+        points: When the cost of a unit moved; null without any.
     """
 
     before: str
@@ -72,6 +74,7 @@ class Comparison:
     rows: Sequence[Row] = ()
     changes: Changes | None = None
     twin: Twin | None = None
+    points: ChangePoints | None = None
 
     @property
     def all_rows(self) -> Sequence[Row]:
@@ -108,7 +111,8 @@ def compared_alone(before: Period, after: Period, unit: str | None = None) -> Co
     verdict, why = told(main)
     if main == time[:1]:
         verdict, why = _by_load(verdict, why, chosen, loads)
-    return Comparison(before.name, after.name, verdict, why, main, chosen, loads, time, rows)
+    points = change_points(old, new, chosen) if chosen else None
+    return Comparison(before.name, after.name, verdict, why, main, chosen, loads, time, rows, points=points)
 
 
 def of_runs(before: str, old: Sequence[Measure], after: str, new: Sequence[Measure]) -> Comparison:

@@ -3,7 +3,9 @@
 from dataclasses import asdict
 from typing import Any
 
+from doctord.analyse.study.change_points import ChangePoint, ChangePoints
 from doctord.analyse.study.compare import Row
+from doctord.analyse.study.difference import Difference
 from doctord.analyse.study.load import Loads
 from doctord.analyse.study.targets import Judged
 from doctord.analyse.study.twin import Twin
@@ -53,6 +55,7 @@ def _comparison(one: Comparison) -> dict[str, Any]:
         "changes": [asdict(change) for change in one.changes.found] if one.changes else None,
         "not_recorded": list(one.changes.not_recorded) if one.changes else None,
         "twin": _twin(one.twin) if one.twin else None,
+        "change_points": _points(one.points) if one.points else None,
         "not_measured": [
             {"kind": row.key.kind, "name": row.key.name, "of": row.key.of or None, "why": row.difference.why}
             for row in one.not_measured
@@ -99,6 +102,25 @@ def _twin(twin: Twin) -> dict[str, Any]:
         "load_ratios": list(twin.loads),
         "net": _row(twin.net),
     }
+
+
+def _points(points: ChangePoints) -> dict[str, Any]:
+    return {
+        "before": [_point(one) for one in points.before],
+        "after": [_point(one) for one in points.after],
+        "ended": points.ended.isoformat(),
+        "began": points.began.isoformat(),
+        "at_the_change": _interval(points.at_the_change) if points.at_the_change else None,
+        "is_elsewhere": points.is_elsewhere,
+    }
+
+
+def _point(point: ChangePoint) -> dict[str, Any]:
+    return {"at": point.at.isoformat(), **_interval(point.difference)}
+
+
+def _interval(told: Difference) -> dict[str, Any]:
+    return {"ratio": told.ratio, "low": told.low, "high": told.high, "p": told.p}
 
 
 def _loads(loads: Loads) -> dict[str, Any]:

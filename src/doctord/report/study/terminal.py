@@ -45,6 +45,8 @@ def _of_periods(part: Part, change: str, width: int) -> Iterator[Text]:
         yield from hanging("", unsure, width)
     for line in words.twin(found):
         yield from hanging("", line, width)
+    for line in words.points(found):
+        yield from hanging("", line, width)
     yield from _loads(found, width)
     yield from _noise(found, width)
     yield from _changes(found, change, width)

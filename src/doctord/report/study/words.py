@@ -6,11 +6,12 @@ from doctord.analyse.study.compare import Outcome, Row
 from doctord.analyse.study.difference import Difference
 from doctord.analyse.study.time_rows import DATABASE_TIME
 from doctord.analyse.study.verdict import Comparison
-from doctord.units import in_latency, number, quantity
+from doctord.units import duration, in_latency, number, quantity
 
 SIGNS: Final[dict[Outcome, str]] = {"same": "~", "new": "new", "gone": "gone", "untold": "?"}
 TIMES: Final = 3.0  # a ratio above this is told as times, and not as per cent
 MOST_TIMES: Final = 100  # more is told by the values better
+MOST_POINTS: Final = 3
 NEARLY_ALL: Final = 99.0  # per cent: what is beyond shows a digit more
 UNIT_NAMES: Final = {"pct": "%", "s_per_s": "s/s", "requests_per_day": ""}
 LEADS: Final = {
@@ -93,6 +94,27 @@ def twin(found: Comparison) -> list[str]:
         if told.is_parallel
         else f"They did not move in parallel before the change{apart}: the twin shows nothing.",
     ]
+
+
+def points(found: Comparison) -> list[str]:
+    """When the cost moved, in sentences; none where it did not, or the periods are too short to tell."""
+    told = found.points
+    if told is None:
+        return []
+    named = f"{told.ended:%F %T} to {told.began:%F %T} UTC"
+    lines = [
+        f"Within the period before, it changed at {one.at:%F %T} UTC ({ratio_told(one.difference.ratio)}), "
+        f"{duration((told.ended - one.at).total_seconds())} before its end."
+        for one in told.before[-MOST_POINTS:]
+    ]
+    lines += [
+        f"Within the period after, it changed at {one.at:%F %T} UTC ({ratio_told(one.difference.ratio)}), "
+        f"{duration((one.at - told.began).total_seconds())} after its beginning."
+        for one in told.after[:MOST_POINTS]
+    ]
+    if told.is_elsewhere:
+        lines.append(f"At the change itself ({named}) no difference can be told: what moved, did not move with it.")
+    return lines
 
 
 def _values(told: Difference) -> str:
