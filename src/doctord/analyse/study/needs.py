@@ -30,6 +30,7 @@ NEEDS: Final = {
     "wait": ALL,
     "statement": ALL,
     "timing": ALL,
+    "latency": ALL,
     "setting": ALL,
     "space": "kind IN ('table', 'index')",
     "statistic": f"component IN {_listed((*LOAD_TESTS, *KEPT, 'target'))} OR name IN {_listed(_NAMES)} "

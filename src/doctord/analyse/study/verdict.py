@@ -13,6 +13,7 @@ from doctord.analyse.study.load import Loads
 from doctord.analyse.study.measure import Measure
 from doctord.analyse.study.runs import OVER_LIMIT, TOTAL
 from doctord.analyse.study.spent import Spent, spent, waits
+from doctord.analyse.study.spreads import Quantile, Spread, histograms, quantiles
 from doctord.analyse.study.time_rows import DATABASE_TIME, throughput, time_rows, unit_of
 from doctord.analyse.study.traces import PASS, calls
 from doctord.analyse.study.twin import Twin
@@ -61,6 +62,8 @@ class Comparison:
         changes: What else is different; null where the periods are lines of one table.
         twin: What a server says that was not changed; null where none is named.
         points: When the cost of a unit moved; null without any.
+        quantiles: How the cost of a unit is spread over the steps of both periods.
+        histograms: How latencies are spread, of which both have histograms.
     """
 
     before: str
@@ -75,6 +78,8 @@ class Comparison:
     changes: Changes | None = None
     twin: Twin | None = None
     points: ChangePoints | None = None
+    quantiles: Sequence[Quantile] = ()
+    histograms: Sequence[Spread] = ()
 
     @property
     def all_rows(self) -> Sequence[Row]:
@@ -97,6 +102,11 @@ class Comparison:
 
 def compared_alone(before: Period, after: Period, unit: str | None = None) -> Comparison:
     """Hold two periods against each other, whatever else was changed: see `design.compare`."""
+    found = _compared(before, after, unit)
+    return replace(found, histograms=[*histograms(before.dataset, after.dataset)])
+
+
+def _compared(before: Period, after: Period, unit: str | None) -> Comparison:
     rows = compared(before.measures, after.measures)
     old, new = before.spent, after.spent
     if old is None or new is None:
@@ -111,8 +121,10 @@ def compared_alone(before: Period, after: Period, unit: str | None = None) -> Co
     verdict, why = told(main)
     if main == time[:1]:
         verdict, why = _by_load(verdict, why, chosen, loads)
-    points = change_points(old, new, chosen) if chosen else None
-    return Comparison(before.name, after.name, verdict, why, main, chosen, loads, time, rows, points=points)
+    found = Comparison(before.name, after.name, verdict, why, main, chosen, loads, time, rows)
+    if chosen is None:
+        return found
+    return replace(found, points=change_points(old, new, chosen), quantiles=quantiles(old, new, chosen))
 
 
 def of_runs(before: str, old: Sequence[Measure], after: str, new: Sequence[Measure]) -> Comparison:

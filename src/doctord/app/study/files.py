@@ -131,7 +131,7 @@ def check_hosts(before: Dataset, after: Dataset) -> None:
 
 def _check_times(old: Seen, new: Seen) -> None:
     """Refuse periods of which each has a part of the other's time; files that tell no times have none to compare."""
-    if not (old.period and new.period):
+    if not (old.period and new.period and old.is_dated and new.is_dated):
         return
     (since, until), (begin, end) = old.period, new.period
     if since < end and begin < until:

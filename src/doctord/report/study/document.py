@@ -7,6 +7,7 @@ from doctord.analyse.study.change_points import ChangePoint, ChangePoints
 from doctord.analyse.study.compare import Row
 from doctord.analyse.study.difference import Difference
 from doctord.analyse.study.load import Loads
+from doctord.analyse.study.spreads import Spread
 from doctord.analyse.study.targets import Judged
 from doctord.analyse.study.twin import Twin
 from doctord.analyse.study.verdict import Comparison
@@ -56,6 +57,8 @@ def _comparison(one: Comparison) -> dict[str, Any]:
         "not_recorded": list(one.changes.not_recorded) if one.changes else None,
         "twin": _twin(one.twin) if one.twin else None,
         "change_points": _points(one.points) if one.points else None,
+        "quantiles": [asdict(quantile) | {"ratio": quantile.ratio} for quantile in one.quantiles],
+        "histograms": [_histogram(spread) for spread in one.histograms],
         "not_measured": [
             {"kind": row.key.kind, "name": row.key.name, "of": row.key.of or None, "why": row.difference.why}
             for row in one.not_measured
@@ -121,6 +124,17 @@ def _point(point: ChangePoint) -> dict[str, Any]:
 
 def _interval(told: Difference) -> dict[str, Any]:
     return {"ratio": told.ratio, "low": told.low, "high": told.high, "p": told.p}
+
+
+def _histogram(spread: Spread) -> dict[str, Any]:
+    told = spread.difference
+    return {
+        "subject": spread.subject,
+        "per_second_before": told.a.per_second,
+        "per_second_after": told.b.per_second,
+        "moved": told.moved,
+        "is_alike": spread.is_alike,
+    }
 
 
 def _loads(loads: Loads) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from typing import Final
 
 from doctord.analyse.study.compare import Outcome, Row
 from doctord.analyse.study.difference import Difference
+from doctord.analyse.study.spreads import Quantile, Spread
 from doctord.analyse.study.time_rows import DATABASE_TIME
 from doctord.analyse.study.verdict import Comparison
 from doctord.units import duration, in_latency, number, quantity
@@ -12,6 +13,7 @@ SIGNS: Final[dict[Outcome, str]] = {"same": "~", "new": "new", "gone": "gone", "
 TIMES: Final = 3.0  # a ratio above this is told as times, and not as per cent
 MOST_TIMES: Final = 100  # more is told by the values better
 MOST_POINTS: Final = 3
+MANY: Final = 1.2  # times as many, from which on a device that is as quick as before has shown something
 NEARLY_ALL: Final = 99.0  # per cent: what is beyond shows a digit more
 UNIT_NAMES: Final = {"pct": "%", "s_per_s": "s/s", "requests_per_day": ""}
 LEADS: Final = {
@@ -115,6 +117,25 @@ def points(found: Comparison) -> list[str]:
     if told.is_elsewhere:
         lines.append(f"At the change itself ({named}) no difference can be told: what moved, did not move with it.")
     return lines
+
+
+def histogram(one: Spread) -> str:
+    """How a latency is spread, held against before."""
+    moved, times = f"{100 * one.difference.moved:.0f} %", one.times_as_many
+    many = f"{times:.2g} times as many a second" if times else "how many a second, is not told"
+    if one.is_alike:
+        quiet = ": what serves them is not under pressure" if times and times > MANY else ""
+        return f"{one.subject}: same shape ({moved} lie elsewhere), {many}{quiet}"
+    medians = [side.histogram.quantile(0.5) for side in (one.difference.a, one.difference.b)]
+    told = " to ".join(in_latency(middle.us / 1e6) for middle in medians if middle)
+    return f"{one.subject}: another shape ({moved} lie elsewhere), median {told}, {many}"
+
+
+def quantile(one: Quantile) -> tuple[str, str, str, str]:
+    """A quantile of the cost of a unit: before, after, difference, and which."""
+    told = ratio_told(one.ratio, one.low, one.high)
+    sign = "~ " if one.low is not None and one.high is not None and one.low <= 1 <= one.high else ""
+    return in_latency(one.before), in_latency(one.after), sign + told, f"p{100 * one.share:g}"
 
 
 def _values(told: Difference) -> str:
