@@ -101,6 +101,13 @@ def test_the_database_cache_is_faster_and_two_factors_at_once_are_not_compared()
     assert ("database, Solaris 9", "filesystem, Solaris 10") not in pairs
 
 
+def test_the_block_size_of_the_file_system_splits_no_request() -> None:
+    told = study(*(sample(CASEBOOK / "iosize" / f"vxfs-{size}k.vxtrace") for size in (8, 1)))
+    (one,) = told["parts"][0]["comparisons"]
+    sizes = {row["name"]: (row["before"], row["after"], row["outcome"]) for row in one["figures"]}
+    assert sizes == {"smallest I/O": (16384, 16384, "same"), "largest I/O": (65536, 65536, "same")}
+
+
 def test_the_listener_reads_its_second_reply_sooner() -> None:
     document = study(sample(CASEBOOK / "listener"))
     (told,) = document["parts"][0]["comparisons"]

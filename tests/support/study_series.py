@@ -37,3 +37,29 @@ def of_a_server(cost_s: Numbers, commits_per_s: Numbers, begin_s: float = 0.0, h
         name = {"component": "postgresql", "name": "pg_stat_database.xact_commit", "entity": "shop", "kind": "rate"}
         statistics.append(at | name | {"value": commits, "unit": "per_s"})
     return Dataset.from_rows(wait=waits, statistic=statistics)
+
+
+def of_samples(seconds: int) -> Dataset:
+    """What a recorder keeps of a server with three sessions: samples twice a second, their sums, commits, a process."""
+    sessions, waits, statistics, processes = (list[dict[str, Any]]() for _ in range(4))
+    doing = (
+        ("User I/O", "DataFileRead", "active"),
+        ("CPU", "CPU", "active"),
+        ("Idle", "ClientRead", "idle in transaction"),
+    )
+    for second in range(1, seconds + 1):
+        at = {"ts": START + timedelta(seconds=second), "interval_s": 1.0, "host": "db1"}
+        of_server = at | {"db": "postgresql:5432"}
+        for sid, (wait_class, event, state) in enumerate(doing[second % 2 :]):
+            what = {"wait_class": wait_class, "event": event}
+            for half in (0.5, 0.0):
+                when = {"ts": START + timedelta(seconds=second - half), "interval_s": 0.5}
+                sessions.append(of_server | when | what | {"sid": sid, "kind": "client", "state": state})
+            if state == "active":
+                waits.append(of_server | what | {"average_active_sessions": 1.0})
+        if not any(row["event"] == "CPU" and row["ts"] == at["ts"] for row in waits):
+            waits.append(of_server | {"wait_class": "CPU", "event": "CPU", "average_active_sessions": 0.0})
+        name = {"component": "postgresql", "name": "pg_stat_database.xact_commit", "kind": "rate", "unit": "per_s"}
+        statistics.append(of_server | name | {"value": 100.0})
+        processes.append(at | {"pid": 1, "command": "init"})
+    return Dataset.from_rows(session=sessions, wait=waits, statistic=statistics, process=processes)

@@ -1,6 +1,6 @@
 """Where measurements come from: a lake, files of other tools, or this host now. All give the same."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -63,18 +63,20 @@ class Recorded:
     lake: Path | None = None
     host: str | None = None
 
-    def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
-        """See `Source`."""
-        seen, *others = self.each(asked, watcher)
+    def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT, where: Mapping[str, str] | None = None) -> Seen:
+        """See `Source`; of the tables in `where` alone, and of their rows those that its conditions hold for."""
+        seen, *others = self.each(asked, watcher, where)
         if others:
             raise several(one.host for one in (seen, *others))
         return seen
 
-    def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
+    def each(
+        self, asked: Interval = ALL, watcher: Watcher = SILENT, where: Mapping[str, str] | None = None
+    ) -> Sequence[Seen]:
         """See `Source`: a recorder fills a lake with one host; what files brought into it may be of others."""
         lake = Lake(self.lake or default_lake())
         start, end = asked.of_lake(lake, AN_HOUR, watcher)
-        dataset = lake.dataset(start, end)
+        dataset = lake.dataset(start, end, where)
         for problem in lake.problems:
             watcher.note(problem)
         if dataset.until is None:

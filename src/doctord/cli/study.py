@@ -25,8 +25,12 @@ def study(
     lake: Lake = None,
     before: Annotated[str | None, period("The period before, of a lake.")] = None,
     after: Annotated[str | None, period("The period after, of a lake.")] = None,
+    twin: Annotated[str, takes("HOST|LAKE")("A server that was not changed, whose own difference is taken off.")] = "",
     target: Targets = None,
     accept: Accepted = None,
+    change: Annotated[
+        str, name("What was changed on purpose, as settings and relations are called: what else differs confounds it.")
+    ] = "",
     load: Annotated[
         str | None, name("Unit of load: commit, execution, statement; none: throughput is what is judged.")
     ] = None,
@@ -50,14 +54,22 @@ def study(
     from doctord.report.study import answer
 
     check_writable(html)
-    question = studying.Question(tuple(map(target_of, target or ())), tuple(accept or ()), load)
+    question = studying.Question(
+        tuple(map(target_of, target or ())), tuple(accept or ()), load, change=change, twin=twin
+    )
     if before or after:
         if not (before and after) or paths:
             raise UserError("a study of a lake needs both --before and --after, and no files", studying.HINT)
         found = studying.of_lake(Recorded(lake, host), before, after, question, Terminal())
+    elif twin:
+        raise UserError(
+            "a twin without two times of a lake", "doctord study --before FROM..TO --after FROM..TO --twin HOST"
+        )
     elif paths and len(paths) == 1 and is_study_file(paths[0]):
-        if target or accept or load or host:
-            raise UserError(f"{paths[0]} says itself what is asked", "write targets, accepted, load and host into it")
+        if target or accept or load or host or change:
+            raise UserError(
+                f"{paths[0]} says itself what is asked", "write targets, accepted, change, load and host into it"
+            )
         found = of_file(paths[0], files.options(), Terminal())
     else:
         found = studying.of_paths(paths or [], files.options(), question, host, Terminal())

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from doctord.analyse.study.verdict import Comparison, Period, compare
+from doctord.analyse.study.design import compare
+from doctord.analyse.study.verdict import Comparison, Period
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
 from study_series import autocorrelated, latencies, of_a_server
@@ -68,6 +69,22 @@ def test_nothing_that_both_tell_of_is_not_compared() -> None:
 def test_a_load_that_is_not_there_is_refused() -> None:
     with pytest.raises(UserError, match="no load 'execution'"):
         judged(period(1), period(2), unit="execution")
+
+
+def with_settings(told: Period, **values: str) -> Period:
+    at = {"ts": told.dataset.until, "component": "postgresql"}
+    rows = [at | {"name": name, "value": value} for name, value in values.items()]
+    return Period(told.name, Dataset.joined([told.dataset, Dataset.from_rows(setting=rows)]))
+
+
+def test_several_changes_at_once_are_not_comparable_and_the_figures_stand() -> None:
+    before = with_settings(period(1), jit="on", work_mem="4096")
+    after = with_settings(period(2, cost_s=0.015), jit="off", work_mem="65536")
+    found = judged(before, after)
+    assert found.verdict == "not comparable"
+    assert found.why == "several changes at once (jit, work_mem): which of them made it better, cannot be told"
+    assert found.main[0].outcome == "better"
+    assert compare(before, after, change="jit, work_mem").verdict == "better"
 
 
 @pytest.mark.slow

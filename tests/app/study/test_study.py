@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from doctord.analyse.study.verdict import Period
-from doctord.app.asked import Interval
 from doctord.app.source import Recorded
 from doctord.app.study.files import Told
 from doctord.app.study.question import target
-from doctord.app.study.study import Question, Study, interval_of, of_lake, of_paths, of_told
+from doctord.app.study.study import Question, Study, of_lake, of_paths, of_told
 from doctord.errors import UserError
 from doctord.lake.imports import keep
 from doctord.read.source import ReadOptions
@@ -53,13 +52,6 @@ def test_two_times_of_a_lake_are_compared(tmp_path: Path) -> None:
         of_lake(lake, before, "2026-11-20T10:04Z..2026-11-20T11:10Z", Question())
     with pytest.raises(UserError, match="nothing was recorded"):
         of_lake(lake, before, "2026-11-21T11:00Z..2026-11-21T11:10Z", Question())
-
-
-def test_a_period_is_written_from_and_to() -> None:
-    assert isinstance(interval_of("2026-11-20T10:00Z..2026-11-20T11:00Z"), Interval)
-    for text in ("2026-11-20T10:00Z", "..2026-11-20T10:00Z", "2026-11-20T10:00Z..2026-11-20T09:00Z"):
-        with pytest.raises(UserError):
-            interval_of(text)
 
 
 @pytest.mark.parametrize("count", [0, 3])

@@ -8,7 +8,7 @@ from report.study.study_examples import better, of_runs
 def test_the_page_has_the_verdict_the_forest_and_both_periods() -> None:
     page = render(better())
     assert '<h1 class="healthy">Better</h1>' in page
-    assert page.count('class="plot forest"') == 2
+    assert page.count('class="plot forest"') == 3
     assert "before: database time" in page
     assert "after: database time" in page
 

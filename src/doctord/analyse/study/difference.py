@@ -58,18 +58,17 @@ def difference(before: Samples | None, after: Samples | None) -> Difference:
     variances are involved" (1947).
     """
     old, new = (mean_of(one) if one else None for one in (before, after))
+    are_paired = before and after and before.are_pairs and after.are_pairs
+    if before and after and are_paired and old and new and (before.amount > 0).all() and (after.amount > 0).all():
+        return _paired(before, after, old, new)
+    return of_means(old, new)
+
+
+def of_means(old: Mean | None, new: Mean | None) -> Difference:
+    """The ratio of two means, whatever these are of."""
     if old is None or new is None or old.value <= 0 or new.value <= 0:
         return Difference(old, new, why=_why(old, new))
     ratio = new.value / old.value
-    if (
-        before
-        and after
-        and before.are_pairs
-        and after.are_pairs
-        and (before.amount > 0).all()
-        and (after.amount > 0).all()
-    ):
-        return _paired(before, after, old, new)
     if old.error is None or new.error is None:
         return Difference(old, new, ratio, why=_why(old, new))
     error = sqrt(old.error**2 + new.error**2)
@@ -113,16 +112,19 @@ def noise_of(before: Samples) -> Noise:
     That is half the width of the interval between two such periods; or what its halves differ by, where they differ
     by more than chance: something moves the server that has nothing to do with the change.
     """
-    whole = mean_of(before)
+    middle = before.rows // 2
+    if middle < FEWEST:
+        return noise_of_means(mean_of(before), None)
+    return noise_of_means(mean_of(before), difference(before.part(0, middle), before.part(middle, before.rows)))
+
+
+def noise_of_means(whole: Mean | None, halves: Difference | None) -> Noise:
+    """The same of the mean of a period, and of the difference of its halves; null where these are too short."""
     if whole is None or whole.error is None:
         return Noise(None, None, is_steady=True)
     least = exp(student(LEVEL, 2 * whole.freedom) * sqrt(2) * whole.error)
-    middle = before.rows // 2
-    if middle < FEWEST:
-        return Noise(least, None, is_steady=True)
-    halves = difference(before.part(0, middle), before.part(middle, before.rows))
-    if halves.ratio is None or halves.p is None:
-        return Noise(least, halves.ratio, is_steady=True)
+    if halves is None or halves.ratio is None or halves.p is None:
+        return Noise(least, halves.ratio if halves else None, is_steady=True)
     is_steady = halves.p > 1 - LEVEL
     drift = exp(abs(log(halves.ratio)))
     return Noise(least if is_steady else max(least, drift), halves.ratio, is_steady)

@@ -35,6 +35,8 @@ def figures(dataset: Dataset) -> Iterator[Measure]:
     yield from common(dataset)
     yield from statements(dataset)
     yield from host(dataset)
+    yield from requests(dataset)
+    yield from translation(dataset)
 
 
 def load_tests(dataset: Dataset) -> Iterator[Measure]:
@@ -118,6 +120,28 @@ def host(dataset: Dataset) -> Iterator[Measure]:
             samples = Samples.of(part["value"].to_numpy() * weight, weight, weight)
             better: Better | None = "low" if figure.unit in TIMES else None
             yield Measure(Key("figure", figure.title, str(entity or "")), figure.unit, better, samples)
+
+
+def requests(dataset: Dataset) -> Iterator[Measure]:
+    """The least and the largest request (bytes) of a trace of I/O, by device and operation: whether some are split."""
+    rows = dataset.frame("block_io").drop_nulls("bytes")
+    for (device, operation), part in rows.partition_by(
+        "device", "operation", as_dict=True, maintain_order=True
+    ).items():
+        of = " ".join(str(word) for word in (device, operation) if word is not None)
+        for name, size in (("smallest I/O", part["bytes"].min()), ("largest I/O", part["bytes"].max())):
+            yield Measure(Key("figure", name, of), "bytes", None, Samples.of(size, 1.0))
+
+
+def translation(dataset: Dataset) -> Iterator[Measure]:
+    """The share of time of a CPU that goes into misses of its TLB and TSB, in user and kernel mode together (%)."""
+    spent = pl.sum_horizontal("itlb_pct", "itsb_pct", "dtlb_pct", "dtsb_pct")
+    rows = dataset.frame("translation")
+    if rows.is_empty():
+        return
+    by_cpu = rows.group_by("ts", "cpu", maintain_order=True).agg(spent.sum().alias("value"), pl.col("interval_s").max())
+    by_time = by_cpu.group_by("ts", maintain_order=True).agg(pl.col("value").mean(), pl.col("interval_s").max())
+    yield _measure(Key("figure", "time in TLB and TSB misses"), "pct", "low", by_time)
 
 
 def _named(rows: pl.DataFrame) -> Iterator[tuple[str, str, str, pl.DataFrame]]:

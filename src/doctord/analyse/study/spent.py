@@ -26,6 +26,7 @@ UNITS: Final = tuple(dict.fromkeys((*(unit for unit, _ in LOADS), STATEMENT)))
 SECOND: Final = 1.0  # what a list of waits without an interval stands for
 MEASURED: Final = pl.col("component").fill_null("") != "target"  # what somebody wants stands under the same names
 IDLE: Final = "Idle"
+WAITED_S: Final = "waited_s"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,25 +70,33 @@ def spent(dataset: Dataset) -> Spent | None:
         grid = Grid.over(looks if looks.height else sessions, *best)
         if grid is None:
             return None
-        seen = _by_steps(grid, sessions, "interval_s", _looked_at(grid, sessions, looks), loads)
+        rows = sessions.with_columns(pl.col("interval_s").alias(WAITED_S)) if sessions.height else _summed_up(dataset)
+        seen = _by_steps(grid, rows, _looked_at(grid, sessions, looks), loads)
         return replace(seen, is_sampled=True)
-    waits = foreground_waits(dataset).with_columns(
-        (pl.col("average_active_sessions") * pl.col("interval_s").fill_null(SECOND)).alias("waited_s")
-    )
+    waits = _waited(foreground_waits(dataset))
     grid = Grid.over(waits, *best)
     if grid is None or waits.is_empty():
         return None
-    found = _by_steps(grid, waits, "waited_s", _lengths(grid, waits), loads)
+    found = _by_steps(grid, waits, _lengths(grid, waits), loads)
     told = dataset.frame("statistic").filter((pl.col("name") == DB_TIME) & pl.col("interval_s").is_not_null())
     in_sum = grid.sums(told.with_columns(pl.col("value") * pl.col("interval_s")), "value")
     return replace(found, whole=np.maximum(found.whole, in_sum))
 
 
-def _by_steps(
-    grid: Grid, rows: pl.DataFrame, column: str, seconds: Numbers, loads: Mapping[str, pl.DataFrame]
-) -> Spent:
+def _summed_up(dataset: Dataset) -> pl.DataFrame:
+    """What sampling told each second of all sessions together, where their samples themselves are not there."""
+    of_samples = pl.col("kind").is_null() & pl.col("waits_per_s").is_null() & pl.col("interval_s").is_not_null()
+    return _waited(dataset.frame("wait").filter(of_samples & (pl.col("wait_class") != IDLE)))
+
+
+def _waited(waits: pl.DataFrame) -> pl.DataFrame:
+    waited_s = pl.col("average_active_sessions") * pl.col("interval_s").fill_null(SECOND)
+    return waits.with_columns(waited_s.alias(WAITED_S))
+
+
+def _by_steps(grid: Grid, rows: pl.DataFrame, seconds: Numbers, loads: Mapping[str, pl.DataFrame]) -> Spent:
     events = {
-        str(event): grid.sums(part, column)
+        str(event): grid.sums(part, WAITED_S)
         for (event,), part in rows.partition_by("event", as_dict=True, maintain_order=True).items()
     }
     done = {unit: grid.means(frame, "value") * np.where(seconds > 0, seconds, np.nan) for unit, frame in loads.items()}

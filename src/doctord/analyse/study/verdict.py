@@ -5,15 +5,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
-from doctord.analyse.study.changes import Changes, changes_of
+from doctord.analyse.study.change_points import ChangePoints, change_points
+from doctord.analyse.study.changes import Changes
 from doctord.analyse.study.compare import Row, compared, judged
 from doctord.analyse.study.figures import figures
 from doctord.analyse.study.load import Loads
 from doctord.analyse.study.measure import Measure
 from doctord.analyse.study.runs import OVER_LIMIT, TOTAL
 from doctord.analyse.study.spent import Spent, spent, waits
+from doctord.analyse.study.spreads import Quantile, Spread, histograms, quantiles
 from doctord.analyse.study.time_rows import DATABASE_TIME, throughput, time_rows, unit_of
 from doctord.analyse.study.traces import PASS, calls
+from doctord.analyse.study.twin import Twin
 from doctord.analyse.traces.calls_compared import MATTERS
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
@@ -57,6 +60,10 @@ class Comparison:
         time: Database time a unit (s), or a second, as a whole and by wait event, the largest first.
         rows: All other figures.
         changes: What else is different; null where the periods are lines of one table.
+        twin: What a server says that was not changed; null where none is named.
+        points: When the cost of a unit moved; null without any.
+        quantiles: How the cost of a unit is spread over the steps of both periods.
+        histograms: How latencies are spread, of which both have histograms.
     """
 
     before: str
@@ -69,6 +76,10 @@ class Comparison:
     time: Sequence[Row] = ()
     rows: Sequence[Row] = ()
     changes: Changes | None = None
+    twin: Twin | None = None
+    points: ChangePoints | None = None
+    quantiles: Sequence[Quantile] = ()
+    histograms: Sequence[Spread] = ()
 
     @property
     def all_rows(self) -> Sequence[Row]:
@@ -89,19 +100,13 @@ class Comparison:
         return [row for row in self.all_rows if row.outcome == "untold" and None in (row.before, row.after)]
 
 
-def compare(before: Period, after: Period, unit: str | None = None) -> Comparison:
-    """Hold two periods against each other.
-
-    Args:
-        before: The first.
-        after: The second.
-        unit: Unit of load to tell time by (see `spent.UNITS`); null takes the best that both tell; `none`: throughput
-            is a result of the change, as in a load test, and no load that came by itself.
-    """
-    return replace(_compare(before, after, unit), changes=changes_of(before.dataset, after.dataset))
+def compared_alone(before: Period, after: Period, unit: str | None = None) -> Comparison:
+    """Hold two periods against each other, whatever else was changed: see `design.compare`."""
+    found = _compared(before, after, unit)
+    return replace(found, histograms=[*histograms(before.dataset, after.dataset)])
 
 
-def _compare(before: Period, after: Period, unit: str | None) -> Comparison:
+def _compared(before: Period, after: Period, unit: str | None) -> Comparison:
     rows = compared(before.measures, after.measures)
     old, new = before.spent, after.spent
     if old is None or new is None:
@@ -116,7 +121,10 @@ def _compare(before: Period, after: Period, unit: str | None) -> Comparison:
     verdict, why = told(main)
     if main == time[:1]:
         verdict, why = _by_load(verdict, why, chosen, loads)
-    return Comparison(before.name, after.name, verdict, why, main, chosen, loads, time, rows)
+    found = Comparison(before.name, after.name, verdict, why, main, chosen, loads, time, rows)
+    if chosen is None:
+        return found
+    return replace(found, points=change_points(old, new, chosen), quantiles=quantiles(old, new, chosen))
 
 
 def of_runs(before: str, old: Sequence[Measure], after: str, new: Sequence[Measure]) -> Comparison:

@@ -84,7 +84,8 @@ class Files:
                 refusals.append((group, error))
                 continue
             period = (group.since, group.until) if group.since and group.until and seen.dataset.since else None
-            found.append(replace(seen, period=period if asked.is_all else None, host=group.name))
+            is_dated = not any(one.file.lacks == "time" for one in group.files)
+            found.append(replace(seen, period=period if asked.is_all else None, host=group.name, is_dated=is_dated))
         if refusals and not found:
             raise refusals[-1][1]
         for group, _ in refusals:

@@ -25,6 +25,7 @@ class Seen:
         earlier: What vital signs need of the time before; empty where nothing is known of it.
         trace: The call trace, where one is among it.
         period: From when to when it is, where some of its rows tell no time of their own; null: as its rows tell.
+        is_dated: Whether all of it tells when it was; else that is taken to be when files were last written.
         batches: The rows as they came, of what was measured just now.
     """
 
@@ -33,6 +34,7 @@ class Seen:
     host: str = ""
     trace: Trace | None = None
     period: tuple[datetime, datetime] | None = None
+    is_dated: bool = True
     batches: Sequence[Batch] = ()
 
 

@@ -41,10 +41,11 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What files tell of states: two periods, or null; and tables of runs."""
+    """What files or a lake tell of states: two periods, or null; tables of runs; and a server that was not changed."""
 
     periods: tuple[Period, Period] | None
     tables: Sequence[Table] = ()
+    twin: tuple[Period, Period] | None = None
 
 
 def of_two(paths: Sequence[Path], options: ReadOptions, host: str | None = None, watcher: Watcher = SILENT) -> Told:
@@ -130,7 +131,7 @@ def check_hosts(before: Dataset, after: Dataset) -> None:
 
 def _check_times(old: Seen, new: Seen) -> None:
     """Refuse periods of which each has a part of the other's time; files that tell no times have none to compare."""
-    if not (old.period and new.period):
+    if not (old.period and new.period and old.is_dated and new.is_dated):
         return
     (since, until), (begin, end) = old.period, new.period
     if since < end and begin < until:

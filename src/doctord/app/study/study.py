@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import Final
 
 from doctord.analyse.study.compare import Row
+from doctord.analyse.study.design import compare
 from doctord.analyse.study.runs import pairs
 from doctord.analyse.study.targets import Judged, Target, judged_targets, targets_in
-from doctord.analyse.study.verdict import Comparison, Period, Verdict, compare, of_runs
-from doctord.app.asked import Interval
+from doctord.analyse.study.verdict import Comparison, Period, Verdict, of_runs
 from doctord.app.source import Recorded
 from doctord.app.study.files import MOST_NAMED, Table, Told, check_hosts, of_one, of_two
+from doctord.app.study.recorded import check_apart, span_of, twin_spans
 from doctord.app.watcher import SILENT, Watcher
 from doctord.errors import UserError
 from doctord.read.source import ReadOptions
 
-PARTED_BY: Final = ".."
-HINT_PERIOD: Final = "write --before 2026-11-20T10:00Z..2026-11-20T11:00Z --after 2026-11-21T10:00Z..2026-11-21T11:00Z"
 HINT: Final = "doctord study BEFORE AFTER, doctord study FOLDER, or doctord study --before FROM..TO --after FROM..TO"
 
 
@@ -31,6 +30,7 @@ class Question:
         accepted: Names of figures that may get worse.
         unit: Unit of load; null: the best that both tell; `none`: see `verdict.compare`.
         text: The question in words, and what was changed, as a study file has them.
+        twin: A host of the same lake, or another lake, of a server that was not changed; empty: there is none.
     """
 
     targets: Sequence[Target] = ()
@@ -38,6 +38,7 @@ class Question:
     unit: str | None = None
     text: str = ""
     change: str = ""
+    twin: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,23 +118,14 @@ def of_lake(recorded: Recorded, before: str, after: str, question: Question, wat
     Raises:
         UserError: they are no such times, overlap, or nothing was recorded in one of them.
     """
-    old, new = (recorded.seen(interval_of(text), watcher).dataset for text in (before, after))
-    if old.since and old.until and new.since and new.until and old.since < new.until and new.since < old.until:
-        raise UserError(f"the periods overlap: {before} and {after}", "end the one before where the other begins")
-    check_hosts(old, new)
-    return of_told(Told((Period("before", old), Period("after", new))), question)
-
-
-def interval_of(text: str) -> Interval:
-    """A period as it is written, FROM..TO.
-
-    Raises:
-        UserError: it is no such period.
-    """
-    since, parted, until = text.partition(PARTED_BY)
-    if not (since.strip() and parted and until.strip()):
-        raise UserError(f"{text!r} is no period", HINT_PERIOD)
-    return Interval.asked(since.strip(), until.strip())
+    old, new = (span_of(recorded, text, watcher) for text in (before, after))
+    check_apart(old, new)
+    check_hosts(old.dataset, new.dataset)
+    beside = None
+    if question.twin:
+        spans = twin_spans(recorded, question.twin, (old, new), watcher)
+        beside = Period(question.twin, spans[0].dataset), Period(question.twin, spans[1].dataset)
+    return of_told(Told((Period("before", old.dataset), Period("after", new.dataset)), twin=beside), question)
 
 
 def of_told(told: Told, question: Question) -> Study:
@@ -142,7 +134,7 @@ def of_told(told: Told, question: Question) -> Study:
     wanted = question.targets
     if told.periods:
         before, after = told.periods
-        parts.insert(0, ("", [compare(before, after, question.unit)]))
+        parts.insert(0, ("", [compare(before, after, question.unit, question.change, told.twin)]))
         wanted = [*wanted, *targets_in(before.dataset), *targets_in(after.dataset)]
     return replace(judged_parts(parts, question, list(dict.fromkeys(wanted))), periods=told.periods)
 

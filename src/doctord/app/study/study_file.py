@@ -7,6 +7,7 @@
     lake = "/var/lib/doctord"            # with periods as FROM..TO; without it `before` and `after` are files
     folder = "redo"                      # in place of before and after: what holds both
     host = "db1"                         # where there are several
+    twin = "db2"                         # another host of the lake, or another lake, that was not changed
     load = "commit"                      # unit of load
     targets = ["commit_ms < 2"]
     accepted = ["log file sequential read"]
@@ -24,10 +25,11 @@ from doctord.app.study.question import target
 from doctord.app.study.study import Question, Study, of_lake, of_paths
 from doctord.app.watcher import SILENT, Watcher
 from doctord.errors import UserError
+from doctord.lake.place import is_lake
 from doctord.read.source import ReadOptions
 
 HINT: Final = "docs/how-to/study-a-change.md shows a study file"
-TEXTS: Final = ("question", "change", "before", "after", "lake", "folder", "host", "load", "verdict")
+TEXTS: Final = ("question", "change", "before", "after", "lake", "folder", "host", "twin", "load", "verdict")
 LISTS: Final = ("targets", "accepted")
 
 
@@ -49,6 +51,7 @@ def of_file(path: Path, options: ReadOptions, watcher: Watcher = SILENT) -> Stud
         unit=told.get("load"),
         text=told.get("question", ""),
         change=told.get("change", ""),
+        twin=_twin(path, told),
     )
     found = _study(path, told, options, question, watcher)
     kept = told.get("verdict")
@@ -65,8 +68,16 @@ def _study(path: Path, told: dict[str, Any], options: ReadOptions, question: Que
     if "lake" in told:
         recorded = Recorded(path.parent / told["lake"], told.get("host"))
         return of_lake(recorded, told["before"], told["after"], question, watcher)
+    if question.twin:
+        raise UserError(f"{path}: a twin without a lake", "a twin is another host, or lake, of the same times")
     places = [path.parent / told[state] for state in ("before", "after")]
     return of_paths(places, options, question, told.get("host"), watcher)
+
+
+def _twin(path: Path, told: dict[str, Any]) -> str:
+    """A lake as seen from the folder of the file, else the name of a host."""
+    twin: str = told.get("twin", "")
+    return str(path.parent / twin) if twin and is_lake(path.parent / twin) else twin
 
 
 def _told(path: Path) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from math import ceil
 import numpy as np
 from markupsafe import Markup
 
-from doctord.analyse.study.compare import Row
+from doctord.analyse.study.compare import Outcome, Row
 from doctord.analyse.study.spent import Spent
+from doctord.analyse.study.spreads import Quantile
 from doctord.analyse.study.time_rows import DATABASE_TIME
 from doctord.analyse.study.verdict import Comparison, Period
 from doctord.app.study.study import Study
@@ -33,6 +34,7 @@ def render(found: Study) -> str:
             plots=[(plot, Markup(svg(plot))) for plot in _timeline(found.periods)],  # noqa: S704 - the serialiser escaped it
             time_drawn=_time_drawn,
             others_drawn=_others_drawn,
+            spread_drawn=_spread_drawn,
             colours=range(COLOURS),
             leads=words.LEADS,
         )
@@ -49,6 +51,19 @@ def _others_drawn(found: Comparison) -> Markup | None:
     """The other figures that are better or worse, in per cent; null where there are none."""
     others = [_in_per_cent(row) for row in found.rows if row.outcome in {"better", "worse"} and row.difference.ratio]
     return _drawn([mark for mark in others if abs(mark.value) <= PER_CENT_MOST], "%")
+
+
+def _spread_drawn(found: Comparison) -> Markup | None:
+    """The shift of each quantile of the cost of a unit, in milliseconds."""
+    return _drawn([_shift(one) for one in found.quantiles], f"ms a {found.unit}")
+
+
+def _shift(one: Quantile) -> Mark:
+    ends = (None if end is None else 1000 * one.before * (end - 1) for end in (one.low, one.high))
+    low, high = ends
+    is_told = low is not None and high is not None and (low > 0 or high < 0)
+    outcome: Outcome = "same" if not is_told else "better" if one.ratio < 1 else "worse"
+    return Mark(words.quantile(one)[3], 1000 * (one.after - one.before), low, high, outcome)
 
 
 def _drawn(marks: Sequence[Mark], unit: str) -> Markup | None:

@@ -43,13 +43,14 @@ def _of_periods(part: Part, change: str, width: int) -> Iterator[Text]:
     yield from hanging("", Text(words.verdict(found), style=STYLES[found.verdict]), width)
     if unsure := words.certainty(found):
         yield from hanging("", unsure, width)
-    yield from _loads(found, width)
-    yield from _noise(found, width)
-    yield from _changes(found, change, width)
+    yield from _conditions(found, change, width)
     if found.time:
         per = f"a {found.unit}" if found.unit else "a second"
         yield from heading(f"Database time {per}", width)
         yield from _rows(found.time, found.unit, width)
+    if found.quantiles:
+        yield from heading("How it is spread", width, "quantiles of its steps")
+        yield from table(("before", "after", "delta", ""), [words.quantile(one) for one in found.quantiles], width)
     if found.regressions:
         yield from heading("Worse", width, "by the time that it costs")
         for row in found.regressions[:SHOWN]:
@@ -62,11 +63,29 @@ def _of_periods(part: Part, change: str, width: int) -> Iterator[Text]:
     if others:
         yield from heading("Other figures", width)
         yield from _rows(others, None, width)
-    if left := found.not_measured:
+    if found.histograms:
+        yield from heading("Latencies", width, "shares of them by length")
+    for one in found.histograms[:SHOWN]:
+        yield from hanging("  ", words.histogram(one), width)
+    yield from _not_measured(found, width)
+
+
+def _conditions(found: Comparison, change: str, width: int) -> Iterator[Text]:
+    """What the verdict rests on: a twin, when it moved, load, noise, and what else is different."""
+    for line in (*words.twin(found), *words.points(found)):
+        yield from hanging("", line, width)
+    yield from _loads(found, width)
+    yield from _noise(found, width)
+    yield from _changes(found, change, width)
+
+
+def _not_measured(found: Comparison, width: int) -> Iterator[Text]:
+    left = found.not_measured
+    if left:
         yield from heading("Not measured", width)
-        for why in dict.fromkeys(row.difference.why for row in left):
-            names = [words.name(row) for row in left if row.difference.why == why]
-            yield from hanging("  ", f"{why}: {', '.join(names[:SHOWN])}{_more(names)}", width)
+    for why in dict.fromkeys(row.difference.why for row in left):
+        names = [words.name(row) for row in left if row.difference.why == why]
+        yield from hanging("  ", f"{why}: {', '.join(names[:SHOWN])}{_more(names)}", width)
 
 
 def _of_runs(part: Part, width: int) -> Iterator[Text]:
@@ -132,8 +151,9 @@ def _changes(found: Comparison, change: str, width: int) -> Iterator[Text]:
     others = found.changes.beside(change)
     if len(others) + bool(change) > 1:
         names = [f"{one.name} ({one.before or 'none'} to {one.after or 'none'})" for one in others]
-        more = _more(names)
-        yield from hanging("Confounded by: ", f"{', '.join(names[:SHOWN])}{more}: which did it cannot be told", width)
+        told = f"{', '.join(names[:SHOWN])}{_more(names)}: which did it cannot be told"
+        hint = "; --change NAMES says what was on purpose" if found.changes.confounding(change) else ""
+        yield from hanging("Confounded by: ", told + hint, width)
     elif found.changes.found:
         one = found.changes.found[0]
         yield from hanging(
