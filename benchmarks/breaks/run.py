@@ -4,7 +4,7 @@
     .venv/bin/python benchmarks/breaks/run.py benchmarks/breaks/set_7.toml --judge NAME right "names the sequence"
     .venv/bin/python benchmarks/breaks/run.py benchmarks/breaks/set_7.toml --again
 
-A set is written before its first run (cases.py says how), with what is right. Each break is put into a private
+A set is written before its first run (break_cases.py says how), with what is right. Each break is put into a private
 PostgreSQL beside the service that it hurts, and looked at once. A run is a row of SET-runs.jsonl beside the set, with
 what the check-up said and what the service lost; whoever judges it (right, half, honest, wrong, false alarm) reads that
 against what was written down. False healthy is judged here: nothing above a note, and the service lost something. The
@@ -26,8 +26,8 @@ from threading import Thread
 from typing import Any, Final
 
 import psycopg
-from cases import Break, Session, read
-from clients import Request, connected, serving
+from break_cases import Break, Session, read
+from break_clients import Request, connected, serving
 
 sys.path.append(str(Path(__file__).parents[1]))
 from lab_runs import Run, judged_again, judged_by, keep, keep_judged_again, kept

@@ -12,6 +12,7 @@ from doctord.collect.mysql import discover
 from doctord.collect.mysql.driver import MySQLDriver
 from doctord.collect.mysql.settings import MySQLSettings
 from mariadb_server import MariaDBServer, running_mariadb
+from mysql_server import running_mysql
 from postgres_samples import rows_of
 
 pytestmark = pytest.mark.server
@@ -22,6 +23,13 @@ def server() -> Iterator[MariaDBServer]:
     with running_mariadb() as started:
         started.execute("CREATE USER plain@'127.0.0.1' IDENTIFIED BY 'open sesame'")
         yield started
+
+
+def test_the_history_of_mysql_has_the_name_that_it_has_elsewhere() -> None:
+    with running_mysql() as server:
+        server.execute("GRANT PROCESS ON *.* TO doctord@'127.0.0.1'")
+        names = {row["name"] for row in asked(server, "doctord")["statistic"]}
+    assert {"global_status.innodb_history_list_length", "global_status.innodb_deadlocks"} <= names
 
 
 def asked(server: MariaDBServer, user: str, samples: int = 2) -> dict[str, list[dict[str, Any]]]:

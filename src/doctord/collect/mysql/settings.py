@@ -1,8 +1,8 @@
 """Settings of a MariaDB or MySQL server, once, and its global status at each sample: two of them give rates.
 
 `setting`: SHOW GLOBAL VARIABLES, with where each came from where the server tells (MariaDB's SYSTEM_VARIABLES, MySQL's
-variables_info). `statistic`: SHOW GLOBAL STATUS, and with PROCESS the transactions whose sessions sleep. Our own
-connection is one of `threads_running`.
+variables_info). `statistic`: SHOW GLOBAL STATUS, and with PROCESS the transactions whose sessions sleep, and InnoDB's
+history and deadlocks, which MySQL has in its metrics alone. Our own connection is one of `threads_running`.
 """
 
 import os
@@ -31,6 +31,13 @@ _SLEEPING: Final = """\
 SELECT /* doctord */ COUNT(*), COALESCE(MAX(TIMESTAMPDIFF(SECOND, t.trx_started, NOW())), 0)
 FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
 WHERE p.command = 'Sleep'"""
+# What MariaDB has in its status, and MySQL in its metrics alone; both are on by default.
+_HISTORY: Final = "innodb_history_list_length"
+_AS_METRICS: Final = {"trx_rseg_history_len": _HISTORY, "lock_deadlocks": "innodb_deadlocks"}
+_METRICS: Final = (
+    "SELECT /* doctord */ name, count FROM information_schema.innodb_metrics "  # noqa: S608 - our own names
+    f"WHERE status = 'enabled' AND name IN ({', '.join(map(repr, _AS_METRICS))})"
+)
 _PROCESS: Final = "GRANT PROCESS ON *.* TO the user that doctord logs in as"
 
 
@@ -80,12 +87,22 @@ class MySQLSettings(LinkedCollector[Link]):
         }
 
     def _statistics(self) -> Batch:
-        told = {str(name): str(value) for name, value in self._link.query(_STATUS)}
+        told = {str(name).lower(): str(value) for name, value in self._link.query(_STATUS)}
+        if _HISTORY not in told:
+            told |= self._metrics()
         gauges, counters = mysql_names.readings(told)
         increase = self._counters.step(time.monotonic(), counters)
         per_s, interval_s = (increase.per_s, increase.interval_s) if increase else ({}, 0.0)
         found = [*mysql_names.status_rows(gauges, per_s, interval_s), *self._sleeping()]
         return rows("statistic", [self._common() | row for row in found])
+
+    def _metrics(self) -> dict[str, str]:
+        """InnoDB's metrics by the name that the status has for them elsewhere."""
+        try:
+            return {_AS_METRICS[str(name)]: str(count) for name, count in self._link.query(_METRICS)}
+        except UserError as refusal:
+            self._notices.not_measured(self._db, "InnoDB's history and deadlocks", str(refusal), _PROCESS)
+            return {}
 
     def _sleeping(self) -> list[dict[str, object]]:
         """Transactions whose session does nothing: how many, and the age of the oldest."""

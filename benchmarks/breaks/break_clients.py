@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from typing import NamedTuple
 
 import psycopg
-from cases import Service, Session
+from break_cases import Service, Session
 
 RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 TOLD_OF_ERROR = 160

@@ -101,5 +101,7 @@ def read(path: Path) -> list[Break]:
         try:
             found.append(Break.of(told))
         except (TypeError, KeyError) as error:
-            raise UserError(f"{path}: break {name}: {error}", "the keys stand in benchmarks/breaks/cases.py") from error
+            raise UserError(
+                f"{path}: break {name}: {error}", "the keys stand in benchmarks/breaks/break_cases.py"
+            ) from error
     return found
