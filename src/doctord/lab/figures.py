@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import LiteralString
+from typing import Final, LiteralString
 
 import psycopg
 
@@ -58,6 +58,10 @@ def far_latency_ms(server: PrivateServer) -> float | None:
     if not latencies:
         return None
     return next((latency_ms for latency_ms in reversed(latencies) if latency_ms), len(latencies) * 1e3)
+
+
+READ_MS: Final = answer("select sum(blk_read_time) from pg_stat_database")
+"""How long clients and others have waited for reads of blocks since the server's start, in milliseconds."""
 
 
 def login_s(server: PrivateServer) -> float:
