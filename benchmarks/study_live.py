@@ -49,6 +49,7 @@ from doctord.lake.query import Lake
 DOCTORD = Path(sys.executable).with_name("doctord")
 ALPHA = 0.05
 MORE = 1.15
+RUN = 200  # transactions of a run of half a second
 # Pairs of settings that take effect at a reload; the third value is what PostgreSQL starts with.
 SETTINGS = (
     ("work_mem", "8MB"), ("random_page_cost", "1.1"), ("effective_cache_size", "1GB"), ("synchronous_commit", "off"),
@@ -77,7 +78,7 @@ def main() -> None:
     elif asked.what == "confounded":
         confounded(asked.pairs or 10)
     else:
-        abba(asked.sets, asked.pairs or 10)
+        abba(asked.sets, asked.pairs or 30)
 
 
 @contextmanager
@@ -228,7 +229,7 @@ def abba(sets: int, pairs: int) -> None:
         script.write_text("select sum(g) from generate_series(1, 20000) g;\n")
         run = f"{server.binaries / 'pgbench'} --no-vacuum --client=1 --file={script} '{server.dsn}' --transactions="
         for number in range(sets):
-            command = [DOCTORD, "study-run", "--a", f"{run}400", "--b", f"{run}{int(400 * MORE)}", "--json"]
+            command = [DOCTORD, "study-run", "--a", f"{run}{RUN}", "--b", f"{run}{int(RUN * MORE)}", "--json"]
             done = subprocess.run([*command, f"--pairs={pairs}"], capture_output=True, text=True, check=False)
             (told,) = json.loads(done.stdout)["parts"][0]["comparisons"]
             total = next(row for row in told["figures"] if row["name"] == "total")
