@@ -48,6 +48,7 @@ from doctord.lake.query import Lake
 
 DOCTORD = Path(sys.executable).with_name("doctord")
 ALPHA = 0.05
+BLOCK, RESAMPLED = 20, 600  # seconds of a block, and of a period of such
 MORE = 1.15
 RUN = 200  # transactions of a run of half a second
 # Pairs of settings that take effect at a reload; the third value is what PostgreSQL starts with.
@@ -154,14 +155,27 @@ def equal(folder: Path, most: int, window: timedelta) -> None:
 
 
 def planted(folder: Path, resamples: int, rows: int) -> None:
-    """Two stretches of one recording, drawn at random, that do not overlap; a change is put into the second."""
+    """A change is put into the second of two periods of one recording.
+
+    Periods are stretches of it that do not overlap, in which the machine did what it did; then such of blocks of it,
+    drawn with replacement (Künsch's bootstrap), between which nothing differs but by chance.
+    """
     rng, score = np.random.default_rng(1), Score("recorded", rows)
+    drawn = Score(f"of blocks of {BLOCK} s", RESAMPLED)
     recordings = [costs(Period(lake.name, whole(lake))) for lake in sorted(folder.iterdir())]
     for _ in range(resamples):
         told = recordings[rng.integers(len(recordings))]
         first, second = two_apart(rng, told.rows, rows)
         score.add(told.part(first, first + rows), told.part(second, second + rows), is_load=False)
-    print(f"{resamples} pairs of stretches of {rows} s of {len(recordings)} recordings\n{score.line()}")
+        drawn.add(of_blocks(rng, told), of_blocks(rng, told), is_load=False)
+    print(f"{resamples} pairs of {len(recordings)} recordings\n{score.line()}\n{drawn.line()}")
+
+
+def of_blocks(rng: np.random.Generator, told: Samples) -> Samples:
+    """As many blocks of a recording as make a period."""
+    begins = rng.integers(0, told.rows - BLOCK + 1, RESAMPLED // BLOCK)
+    rows = (begins[:, None] + np.arange(BLOCK)).ravel()
+    return Samples(told.amount[rows], told.per[rows], told.seconds[rows])
 
 
 def two_apart(rng: np.random.Generator, rows: int, length: int) -> tuple[int, int]:
