@@ -18,8 +18,8 @@ Find the cause with Doctor D.
 1. `servers`: is the time covered ({window})? If a lake ends before it, say so and stop.
 2. `diagnose` with {window}. Take the worst finding without `explained_by`; name what could not be judged.
 3. `explain_finding` for it: evidence for, evidence against, and what could not be seen.
-4. Where no finding explains the time: `load_by` wait_class, then event, statement, program and blocker, the largest part
-   each time, and `latency_map` where averages may hide something.
+4. Where no finding explains the time: `load_by` wait_class, then event, statement, program and blocker, the largest
+   part each time, and `latency_map` where averages may hide something.
 5. `what_changed` with the same window: what is new may be why.
 Answer with the cause, how sure it is and the figures that say so, what speaks against it, the remedy as text for a
 person to carry out, and how to verify that it helped. Say "I cannot tell; collect this" where that is the truth."""

@@ -21,7 +21,7 @@ ITEM = ("threshold", "title", "unit", "entity", "db", "limit", "worse", "newest"
 
 
 class Capacity(TypedDict):
-    """Thresholds, those violated now first, then by date; docs/reference/forecast.md explains the keys of an item."""
+    """Thresholds, those violated now first, then by date; docs/reference/forecast.md explains an item's keys."""
 
     host: str | None
     horizon_s: float
@@ -36,6 +36,7 @@ class Capacity(TypedDict):
 
 def capacity(
     lakes: Sequence[Path],
+    *,
     horizon: Annotated[str, Field(description="How far to look ahead: 90d.")] = "90d",
     lake: Lake = None,
     host: Host = None,

@@ -52,6 +52,7 @@ class Changes(TypedDict):
 
 def compare_windows(
     lakes: Sequence[Path],
+    *,
     before: Period,
     after: Period,
     lake: Lake = None,
@@ -83,6 +84,7 @@ def compare_windows(
 
 def what_changed(
     lakes: Sequence[Path],
+    *,
     since: Since = None,
     until: Until = None,
     before: Annotated[
@@ -91,7 +93,7 @@ def what_changed(
     lake: Lake = None,
     host: Host = None,
 ) -> dict[str, Any]:
-    """List what is different in a window from the time before: settings, plans, relations, events, and whose load moved.
+    """List what is different from the time before: settings, plans, relations, events, and whose load moved.
 
     `moved` has average active sessions before and after of programs, users, statements, wait events and blockers, the
     largest change first.

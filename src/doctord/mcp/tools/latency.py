@@ -39,6 +39,7 @@ class Latencies(TypedDict):
 
 def latency_map(
     lakes: Sequence[Path],
+    *,
     subject: Annotated[
         str | None, Field(description="What was timed: a wait event, `vda write`; that of most waits if not said.")
     ] = None,

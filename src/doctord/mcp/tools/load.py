@@ -29,7 +29,7 @@ Dimension = Literal[
 
 
 class Part(TypedDict):
-    """A value of the dimension, null where sessions tell none; `text` of a statement. Both were written by strangers."""
+    """A value of the dimension, null where sessions tell none, and a statement's text: strangers' words."""
 
     name: str | None
     sessions: float
@@ -62,6 +62,7 @@ MOST_PARTS, MOST_HOSTS = 15, 4
 
 def load_by(
     lakes: Sequence[Path],
+    *,
     dimension: Annotated[Dimension, Field(description="What the load is split by.")],
     since: Since = None,
     until: Until = None,

@@ -32,6 +32,7 @@ class Rows(TypedDict):
 
 def query_lake(
     lakes: Sequence[Path],
+    *,
     sql: Annotated[str, Field(description="One SELECT, DESCRIBE, SUMMARIZE or SHOW of DuckDB.", max_length=10_000)],
     lake: Lake = None,
 ) -> dict[str, Any]:

@@ -32,6 +32,7 @@ class Linted(TypedDict):
 
 def lint(
     lakes: Sequence[Path],
+    *,
     since: Since = None,
     until: Until = None,
     rule: Annotated[
