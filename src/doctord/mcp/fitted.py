@@ -31,7 +31,7 @@ def fitted(document: Mapping[str, Any], least: Mapping[str, int], most: int = MO
         most: Bytes of its JSON.
 
     >>> fitted({"a": [1] * 50, "b": [2] * 9}, {"a": 2, "b": 1}, 80)
-    {'a': [1, 1, 1, 1], 'b': [2, 2, 2, 2, 2, 2, 2, 2, 2], 'left_out': {'a': 46}}
+    {'a': [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], 'b': [2, 2, 2, 2, 2, 2, 2, 2, 2], 'left_out': {'a': 36}}
     """
     cut = {name: short(value) for name, value in document.items()}
     left_out = dict(cut.pop("left_out", {}))

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 CPU_S: Final = 40
 MEMORY_BYTES: Final = 4 << 30  # of addresses, of which DuckDB and Arrow reserve more than they use
-FOR_DUCKDB: Final = {"memory_limit": "1GB", "threads": 2, "max_temp_directory_size": "0KB"}
+FOR_DUCKDB: Final[dict[str, str | int]] = {"memory_limit": "1GB", "threads": 2, "max_temp_directory_size": "0KB"}
 MOST_ROWS: Final = 200
 
 

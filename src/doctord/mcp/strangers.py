@@ -8,7 +8,7 @@ such a name have `<program 1>` in its place; `names` says what that is.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.phrase import Phrase
@@ -88,7 +88,7 @@ class Names:
 
     def of(self, told: Told) -> Told:
         """The same finding, diagnosis or violation, with labels in what its phrases say."""
-        return _mapped(told, self)
+        return cast("Told", _mapped(told, self))
 
 
 def _common(one: str, other: str) -> int:

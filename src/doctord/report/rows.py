@@ -49,7 +49,7 @@ def comma_separated(result: "DuckDBPyRelation") -> str:
 
 def records(result: "DuckDBPyRelation", most: int | None = None) -> list[dict[str, Any]]:
     """A record for each row, or for so many at most, by names of columns, of values that JSON knows."""
-    rows = result.fetchall() if most is None else result.fetchmany(most)
+    rows = (result if most is None else result.limit(most)).fetchall()
     return [dict(zip(result.columns, map(_plain, row), strict=True)) for row in rows]
 
 

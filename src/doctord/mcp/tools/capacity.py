@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from doctord.app.capacity.forecast import forecast
 from doctord.mcp.fitted import fitted
@@ -16,12 +17,14 @@ from doctord.units import parse_duration
 
 ORDER = ("violated", "date", "cannot be told", "not within the horizon")
 # Of a threshold's keys what says which, when and how sure.
-ITEM = ("threshold", "title", "unit", "entity", "db", "limit", "worse", "newest", "as_of", "verdict", "date", "earliest",
-        "latest", "why")  # fmt: skip
+ITEM = (
+    *("threshold", "title", "unit", "entity", "db", "limit", "worse", "newest", "as_of"),
+    *("verdict", "date", "earliest", "latest", "why"),
+)
 
 
 class Capacity(TypedDict):
-    """Thresholds, those violated now first, then by date; docs/reference/forecast.md explains an item's keys."""
+    """Thresholds, those violated now first, then by date; keys: docs/reference/forecast.md."""
 
     host: str | None
     horizon_s: float

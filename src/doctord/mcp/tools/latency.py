@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from doctord.app.asked import Interval
 from doctord.app.maps.recorded import Wanted, by_waits

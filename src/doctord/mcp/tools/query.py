@@ -5,9 +5,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, TypedDict
+from typing import Annotated, Any, Final
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from doctord.errors import UserError
 from doctord.mcp.fitted import fitted
