@@ -215,8 +215,8 @@ def oracle_names() -> Iterator[str]:
 
 def mcp() -> Iterator[str]:
     """Every tool of `doctord mcp`: what it takes, and what an assistant reads of it."""
-    yield "# Tools of `doctord mcp`\n\nHow a client starts it: [let an assistant look](../how-to/mcp.md). Each only reads. An\n"
-    yield "answer has 8,000 bytes of JSON at most: `left_out` counts what of which list is not in it.\n"
+    yield "# Tools of `doctord mcp`\n\nHow a client starts it: [let an assistant look](../how-to/mcp.md). Each only\n"
+    yield "reads. An answer has 8,000 bytes of JSON at most: `left_out` counts what of which list is not in it.\n"
     for name, tool in TOOLS.items():
         yield f"\n## {name}\n{inspect.getdoc(tool)}\n\n"
         for one in inspect.signature(tool, eval_str=True).parameters.values():
