@@ -23,6 +23,7 @@ WRITTEN: Final = {
     "statement": ("statement", "text"),
 }
 LONGEST: Final = 200
+SAID: Final = {"title", "figure", "why", "filter"}  # what is said in a plain text may be a stranger's
 _LABEL: Final = re.compile(r"(<statement \d+>)")
 _BEGINNING: Final = 12  # characters by which a statement that was cut is known
 
@@ -43,7 +44,9 @@ class Names:
                     self._kinds.setdefault(" ".join(str(text).split()), kind)
         self._kinds.pop("", None)
         statements = [text for text, kind in self._kinds.items() if kind == "statement"]
-        self._statements = {text[:_BEGINNING].lower(): text for text in statements}
+        self._statements = dict[str, list[str]]()
+        for text in statements:
+            self._statements.setdefault(text[:_BEGINNING].lower(), []).append(text)
         names = sorted((text for text in self._kinds if text not in set(statements)), key=len, reverse=True)
         self._pattern = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names)) if names else None
 
@@ -76,14 +79,13 @@ class Names:
 
     def _without_statements(self, text: str) -> str:
         """The text without the beginnings of statements, which sentences cut at lengths of their own."""
-        lowered = text.lower()
-        for beginning, statement in self._statements.items():
+        for beginning, statements in self._statements.items():
+            lowered = text.lower()
             at = lowered.find(beginning)
             if at >= 0 and len(beginning) == _BEGINNING:
-                end = at + _common(lowered[at:], statement.lower())
-                rest = text[end:].removeprefix("...")
+                common, statement = max((_common(lowered[at:], one.lower()), one) for one in statements)
+                rest = text[at + common :].removeprefix("...")
                 text = f"{text[:at]}{self._label(statement)}{rest}"
-                lowered = text.lower()
         return text
 
     def of(self, told: Told) -> Told:
@@ -113,7 +115,7 @@ def _mapped(value: Any, names: Names) -> Any:  # noqa: ANN401 - whatever parts a
 
 def _field(value: Any, name: str, names: Names) -> Any:  # noqa: ANN401 - as above
     held = getattr(value, name)
-    return names.labelled(held) if name in {"filter", "title"} and isinstance(held, str) else _mapped(held, names)
+    return names.labelled(held) if name in SAID and isinstance(held, str) else _mapped(held, names)
 
 
 def _text(value: Any, names: Names) -> Any:  # noqa: ANN401 - as above
