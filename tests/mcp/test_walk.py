@@ -41,6 +41,7 @@ def _before(moment: str) -> str:
     return f"{second}Z"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", sorted(all_faults()))
 def test_the_walk_ends_at_the_injected_cause(fault: str, tmp_path: Path) -> None:
     with tarfile.open(RECORDINGS / f"{fault}.tar") as recording:
