@@ -144,8 +144,9 @@ a second, whose rows spread by {SPREAD:.0%} of their mean.
 {lines}
 
 Recordings of the lab last 20 seconds, in which load is counted four times: too few for any interval, and a study of two
-of them says so. What is not shown here: periods of real servers with a rhythm of the day; a study holds the halves of
-the period before against each other, and says where these differ.
+of them says so. [On real servers](study-accuracy-live.md), whose periods differ by more than chance, it was measured by
+itself. What is not shown here: periods with a rhythm of the day; a study holds the halves of the period before against
+each other, and says where these differ.
 """
 
 

@@ -2,6 +2,7 @@
 
     .venv/bin/python benchmarks/study_live.py record FOLDER [--seconds 150]   one recording more of a private server
     .venv/bin/python benchmarks/study_live.py equal FOLDER [--pairs 200]      A/A: pairs of windows of one recording
+    .venv/bin/python benchmarks/study_live.py planted FOLDER                  changes of 3, 5, 10 % put into them
     .venv/bin/python benchmarks/study_live.py confounded [--pairs 10]         two settings changed between two periods
     .venv/bin/python benchmarks/study_live.py abba [--sets 5]                 a command against one of 15 % more work
 
@@ -19,7 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import combinations
 from pathlib import Path
 
@@ -27,11 +28,14 @@ import numpy as np
 from scipy.stats import mannwhitneyu, ttest_ind
 
 sys.path.insert(0, str(Path(__file__).parent / "cost"))
+sys.path.insert(0, str(Path(__file__).parent))
 
 from paired import private_server
+from study import Score
 
 from doctord.analyse.study.design import compare
 from doctord.analyse.study.needs import NEEDS
+from doctord.analyse.study.samples import Samples
 from doctord.analyse.study.verdict import Comparison, Period
 from doctord.app.source import Live
 from doctord.collect.core.rates import Cadence
@@ -44,7 +48,9 @@ from doctord.lake.query import Lake
 
 DOCTORD = Path(sys.executable).with_name("doctord")
 ALPHA = 0.05
+BLOCK, RESAMPLED = 20, 600  # seconds of a block, and of a period of such
 MORE = 1.15
+RUN = 200  # transactions of a run of half a second
 # Pairs of settings that take effect at a reload; the third value is what PostgreSQL starts with.
 SETTINGS = (
     ("work_mem", "8MB"), ("random_page_cost", "1.1"), ("effective_cache_size", "1GB"), ("synchronous_commit", "off"),
@@ -56,7 +62,7 @@ SETTINGS = (
 def main() -> None:
     """Do what is asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("what", choices=("record", "equal", "confounded", "abba"))
+    parser.add_argument("what", choices=("record", "equal", "planted", "confounded", "abba"))
     parser.add_argument("folder", nargs="?", type=Path, default=Path("study-live"))
     parser.add_argument("--seconds", type=float, default=150)
     parser.add_argument("--window", type=int, default=20, help="seconds of each period of a pair")
@@ -68,10 +74,12 @@ def main() -> None:
         record(asked.folder, asked.seconds, asked.rate)
     elif asked.what == "equal":
         equal(asked.folder, asked.pairs or 200, timedelta(seconds=asked.window))
+    elif asked.what == "planted":
+        planted(asked.folder, asked.pairs or 2000, asked.window)
     elif asked.what == "confounded":
         confounded(asked.pairs or 10)
     else:
-        abba(asked.sets, asked.pairs or 10)
+        abba(asked.sets, asked.pairs or 30)
 
 
 @contextmanager
@@ -111,15 +119,22 @@ def record(folder: Path, seconds: float, rate: int) -> None:
     print(lake, keep(lake, {name: told.arrow(name) for name in told.tables}))
 
 
-def windows(lake: Path, window: timedelta) -> list[Period]:
-    """The windows of a recording, one after the other."""
+def whole(lake: Path) -> Dataset:
+    """A recording, without the first looks of its collectors."""
     span = Lake(lake).span()
     assert span, f"{lake} holds nothing"
-    whole = Lake(lake).dataset(span[0] - timedelta(seconds=1), span[1])
-    begin = span[0] + timedelta(seconds=2)  # the first looks of the collectors
-    count = int((span[1] - begin) / window)
+    return Lake(lake).dataset(span[0] + timedelta(seconds=2), span[1])
+
+
+def windows(lake: Path, window: timedelta) -> list[Period]:
+    """The windows of a recording, one after the other."""
+    told = whole(lake)
+    begin, end = told.frame("wait")["ts"].min(), told.until
+    assert isinstance(begin, datetime), f"{lake} has no waits"
+    assert end
+    count = int((end - begin) / window)
     return [
-        Period(f"{lake.name}.{place}", whole.between(begin + place * window, begin + (place + 1) * window))
+        Period(f"{lake.name}.{place}", told.between(begin + place * window, begin + (place + 1) * window))
         for place in range(count)
     ]
 
@@ -139,6 +154,44 @@ def equal(folder: Path, most: int, window: timedelta) -> None:
     print(f"told apart on their seconds: {dict(by_rows)}")
 
 
+def planted(folder: Path, resamples: int, rows: int) -> None:
+    """A change is put into the second of two periods of one recording.
+
+    Periods are stretches of it that do not overlap, in which the machine did what it did; then such of blocks of it,
+    drawn with replacement (Künsch's bootstrap), between which nothing differs but by chance.
+    """
+    rng, score = np.random.default_rng(1), Score("recorded", rows)
+    drawn = Score(f"of blocks of {BLOCK} s", RESAMPLED)
+    recordings = [costs(Period(lake.name, whole(lake))) for lake in sorted(folder.iterdir())]
+    for _ in range(resamples):
+        told = recordings[rng.integers(len(recordings))]
+        first, second = two_apart(rng, told.rows, rows)
+        score.add(told.part(first, first + rows), told.part(second, second + rows), is_load=False)
+        drawn.add(of_blocks(rng, told), of_blocks(rng, told), is_load=False)
+    print(f"{resamples} pairs of {len(recordings)} recordings\n{score.line()}\n{drawn.line()}")
+
+
+def of_blocks(rng: np.random.Generator, told: Samples) -> Samples:
+    """As many blocks of a recording as make a period."""
+    begins = rng.integers(0, told.rows - BLOCK + 1, RESAMPLED // BLOCK)
+    rows = (begins[:, None] + np.arange(BLOCK)).ravel()
+    return Samples(told.amount[rows], told.per[rows], told.seconds[rows])
+
+
+def two_apart(rng: np.random.Generator, rows: int, length: int) -> tuple[int, int]:
+    """Where two stretches of a series begin, in either order."""
+    first, second = sorted(rng.integers(0, rows - 2 * length + 1, 2))
+    begins = int(first), int(second) + length
+    return begins if rng.random() < 0.5 else begins[::-1]
+
+
+def costs(period: Period) -> Samples:
+    """Database time a commit, second by second."""
+    told = period.spent
+    assert told, f"{period.name} has no database time"
+    return told.samples(told.whole, "commit")
+
+
 def reason(found: Comparison) -> str:
     """Why a pair was not compared, without its figures."""
     return f"not comparable: {'too short' if 'too short' in found.why else found.why}"
@@ -146,13 +199,9 @@ def reason(found: Comparison) -> str:
 
 def on_rows(before: Period, after: Period) -> list[str]:
     """Which of the usual tests tell the seconds of two windows apart."""
-    costs = []
-    for period in (before, after):
-        told = period.spent
-        assert told, "a window without database time"
-        rows = told.samples(told.whole, "commit")
-        costs.append((rows.amount / rows.per)[rows.per > 0])
-    tests = {"Mann-Whitney": mannwhitneyu(*costs).pvalue, "Welch": ttest_ind(*costs, equal_var=False).pvalue}
+    rows = [costs(period) for period in (before, after)]
+    each = [(one.amount / one.per)[one.per > 0] for one in rows]
+    tests = {"Mann-Whitney": mannwhitneyu(*each).pvalue, "Welch": ttest_ind(*each, equal_var=False).pvalue}
     return [name for name, p in tests.items() if p < ALPHA]
 
 
@@ -194,7 +243,7 @@ def abba(sets: int, pairs: int) -> None:
         script.write_text("select sum(g) from generate_series(1, 20000) g;\n")
         run = f"{server.binaries / 'pgbench'} --no-vacuum --client=1 --file={script} '{server.dsn}' --transactions="
         for number in range(sets):
-            command = [DOCTORD, "study-run", "--a", f"{run}400", "--b", f"{run}{int(400 * MORE)}", "--json"]
+            command = [DOCTORD, "study-run", "--a", f"{run}{RUN}", "--b", f"{run}{int(RUN * MORE)}", "--json"]
             done = subprocess.run([*command, f"--pairs={pairs}"], capture_output=True, text=True, check=False)
             (told,) = json.loads(done.stdout)["parts"][0]["comparisons"]
             total = next(row for row in told["figures"] if row["name"] == "total")

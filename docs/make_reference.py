@@ -27,6 +27,8 @@ from doctord.dataset.waits.kinds import KINDS
 from doctord.diagnose import engine
 from doctord.diagnose.cause import CAUSES
 from doctord.lint import engine as lint
+from doctord.mcp.schemas import SCHEMAS
+from doctord.mcp.tools import TOOLS
 from doctord.read.format import formats
 from doctord.read.oracle.awr import known_sections as sections
 
@@ -211,6 +213,20 @@ def oracle_names() -> Iterator[str]:
             yield from (f"| `{name}` | {unit} | {entity} |\n" for name, unit, entity in rows)
 
 
+def mcp() -> Iterator[str]:
+    """Every tool of `doctord mcp`: what it takes, and what an assistant reads of it."""
+    yield "# Tools of `doctord mcp`\n\nHow a client starts it: [let an assistant look](../how-to/mcp.md). Each only\n"
+    yield "reads. An answer has 8,000 bytes of JSON at most: `left_out` counts what of which list is not in it.\n"
+    for name, tool in TOOLS.items():
+        yield f"\n## {name}\n{inspect.getdoc(tool)}\n\n"
+        for one in inspect.signature(tool, eval_str=True).parameters.values():
+            if one.name != "lakes":
+                needed = " (needed)" if one.default is inspect.Parameter.empty else ""
+                yield f"- `{one.name}`{needed}: {one.annotation.__metadata__[-1].description}\n"
+        keys = ", ".join(f"`{key}`" for key in SCHEMAS[name].__annotations__)
+        yield f"\nGives {keys}. {inspect.getdoc(SCHEMAS[name])}\n"
+
+
 PAGES = {
     "tables.md": tables,
     "causes.md": causes,
@@ -223,6 +239,7 @@ PAGES = {
     "wait-kinds.md": wait_kinds,
     "kernel-waits.md": kernel_waits,
     "common-statistics.md": common_statistics,
+    "mcp.md": mcp,
 }
 
 

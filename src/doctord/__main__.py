@@ -2,4 +2,5 @@
 
 from doctord.cli import main
 
-main()
+if __name__ == "__main__":  # a tool of `doctord mcp` has a process that reads this file too
+    main()

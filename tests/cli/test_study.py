@@ -40,6 +40,9 @@ def test_redo_seven_times_the_commits_and_two_waits_that_got_worse() -> None:
     assert told["loads"]["after"] / told["loads"]["before"] == pytest.approx(7.2, abs=0.05)
     sync = figure(told, "log file sync", "wait")
     assert (sync["before"], sync["after"], sync["outcome"]) == (pytest.approx(26.45), pytest.approx(2.13), "better")
+    shares = {one["name"]: one["share"] for one in told["shares_of_change"]}
+    assert shares["log file sync"] == pytest.approx(0.94, abs=0.01)
+    assert sum(shares.values()) == pytest.approx(1, abs=0.001)
     waits = [row for row in told["regressions"] if row["kind"] == "wait"]
     assert [row["name"] for row in waits] == ["log file sequential read", "log file switch completion"]
     read, switch = waits

@@ -29,6 +29,8 @@ UNACCOUNTED = ("Unaccounted", "run queue, or not instrumented")
 DB_TIME = "v$sys_time_model.DB time"
 CLASS_WAITED, EVENTS_NOT_TOLD = "wait_class.waited", "(which events, is not told)"
 BACKGROUND = ("Idle", "System I/O")
+# Sessions that work or wait on a user's behalf: their time is database time.
+AT_WORK = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
 # What sampling tells in every interval, also while no session is active: their time on a CPU (see `wait.event`).
 SAMPLED = "event = 'CPU' AND kind IS NULL AND waits_per_s IS NULL AND interval_s IS NOT NULL"
 
@@ -115,9 +117,8 @@ def active_sessions(dataset: Dataset) -> pl.DataFrame:
 
     Columns: ts, interval_s, db, sid, pid, wait_class, event, wait_kind, statement_id, in_state_s.
     """
-    working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
     columns = ("ts", "interval_s", "db", "sid", "pid", "wait_class", "event", "wait_kind", "statement_id", "in_state_s")
-    return dataset.rows("session", working, *columns)
+    return dataset.rows("session", AT_WORK, *columns)
 
 
 @lru_cache(maxsize=2)  # who asks what a share is of, asks for all of it

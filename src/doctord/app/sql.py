@@ -1,7 +1,7 @@
 """Query a lake in SQL: one statement that reads, and nothing else."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from doctord.regex import regex
 _EXPLAIN: Final = regex(r"\s*EXPLAIN\b(\s+ANALYZE\b)?", re.IGNORECASE)
 _RUNS_ANYTHING: Final = "JSON_EXECUTE_SERIALIZED_SQL"
 _NAMES_TABLES: Final = {"query", "query_table"}  # functions that make a table's name of text
+UNBOUNDED: Final[Mapping[str, str | int]] = {}
 _NEVER_CHANGED: Final = "a lake is read here, never changed"
 _HINTS: Final = {
     "BinderException": "the columns of a table: doctord sql 'describe cpu'",
@@ -44,14 +45,23 @@ def refusing() -> Iterator[None]:
         raise UserError(f"a value cannot be shown: {error}", "cast it to text: SELECT column::text") from error
 
 
-def asked(query: str, path: Path | None = None) -> tuple[DuckDBPyRelation, list[str]]:
+def asked(
+    query: str, path: Path | None = None, bounds: Mapping[str, str | int] = UNBOUNDED
+) -> tuple[DuckDBPyRelation, list[str]]:
     """Ask a lake (the usual one where none is named): the answer, not yet fetched, and what of the lake cannot be read.
+
+    Args:
+        query: One statement that reads.
+        path: The lake.
+        bounds: Settings of DuckDB for this query: `memory_limit`, `threads`.
 
     Raises:
         UserError: there is no lake, or the query is more than one that reads.
     """
     lake = Lake(path or default_lake())
     connection = lake.connect(_tables_named(query))
+    for name, value in bounds.items():
+        connection.execute(f"SET {name} = $1", [value])
     # Nothing but the lake can be read, and by _check_harmless nothing at all be written.
     connection.execute("SET allowed_directories = [$1]", [f"{lake.path / 'sealed'}/"])
     connection.execute("SET enable_external_access = false")

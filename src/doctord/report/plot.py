@@ -28,7 +28,8 @@ DAY_S = 86_400
 class Plot:
     """What to draw: `since` and `until` in seconds since the epoch; `limit` a level with its name, for a line across.
 
-    A limit over four times the highest value is left out of the drawing: it would flatten what is to be seen.
+    A limit over four times the highest value is left out of the drawing: it would flatten what is to be seen. `reaches`
+    is the highest value of a plot that it stands beside, on one scale with it.
     """
 
     title: str
@@ -38,14 +39,15 @@ class Plot:
     until: float
     stacked: bool = False
     limit: tuple[str, float] | None = None
+    reaches: float = 0.0
 
     @cached_property
     def highest(self) -> float:
         """The highest value drawn, that of the stack where it is one."""
         if self.stacked:
             columns = zip(*(series.steps for series in self.series), strict=True)
-            return max(math.fsum(step.mean for step in steps) for steps in columns)
-        return max(series.highest for series in self.series)
+            return max(self.reaches, *(math.fsum(step.mean for step in steps) for steps in columns))
+        return max(self.reaches, *(series.highest for series in self.series))
 
     @property
     def limit_shown(self) -> bool:

@@ -47,9 +47,10 @@ def comma_separated(result: "DuckDBPyRelation") -> str:
     return text.getvalue()
 
 
-def records(result: "DuckDBPyRelation") -> list[dict[str, Any]]:
-    """A record for each row, by names of columns, of values that JSON knows."""
-    return [dict(zip(result.columns, map(_plain, row), strict=True)) for row in result.fetchall()]
+def records(result: "DuckDBPyRelation", most: int | None = None) -> list[dict[str, Any]]:
+    """A record for each row, or for so many at most, by names of columns, of values that JSON knows."""
+    rows = (result if most is None else result.limit(most)).fetchall()
+    return [dict(zip(result.columns, map(_plain, row), strict=True)) for row in rows]
 
 
 def _plain(value: object) -> object:

@@ -5,6 +5,7 @@ import pytest
 from doctord.app.study.files import of_one, of_two
 from doctord.errors import UserError
 from doctord.read.source import ReadOptions
+from heard import Heard
 
 WAITS = "event,before_waits_per_s,before_avg_ms,after_waits_per_s,after_avg_ms\nlog file sync,72,26.45,519,2.13\n"
 STEPS = "step,bandwidth_mb_per_s\n3 paths,4\n7 paths,8\n"
@@ -67,3 +68,20 @@ def test_periods_that_overlap_are_refused(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text(heading + rows)
     with pytest.raises(UserError, match="overlap"):
         of_two([tmp_path / "a.csv", tmp_path / "b.csv"], ReadOptions())
+
+
+def test_a_run_that_was_ended_has_no_length_and_is_named(tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_text("run,elapsed_s\na,10\nb,3\nc,>60\n")
+    heard = Heard()
+    told = of_one(tmp_path / "runs.csv", ReadOptions(), heard)
+    assert [run.name for run in told.tables[0].runs] == ["a", "b"]
+    assert any("bounds and no values, left out: c >60" in note for note in heard.notes)
+
+
+def test_files_that_tell_no_times_do_not_overlap(tmp_path: Path) -> None:
+    request = "1254 START read vol v op 0 block 4326176 len 32\n1254 END read vol v op 0 block 4326176 len 32 time 0\n"
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.vxtrace").write_text(request * 3)
+    told = of_two([tmp_path / "a.vxtrace", tmp_path / "b.vxtrace"], ReadOptions())
+    assert told.periods
+    assert told.periods[0].dataset.frame("block_io").height == 3

@@ -58,3 +58,10 @@ def test_two_times_of_a_lake_are_compared(tmp_path: Path) -> None:
 def test_one_or_two_places_are_asked_for(tmp_path: Path, count: int) -> None:
     with pytest.raises(UserError, match="no before and after"):
         of_paths([tmp_path] * count, ReadOptions(), Question())
+
+
+def test_a_run_that_took_no_time_is_not_compared(tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_text("run,elapsed_s\na,0\nb,3\n")
+    found = of_paths([tmp_path / "runs.csv"], ReadOptions(), Question())
+    assert found.verdict == "not comparable"
+    assert "nothing, or less" in found.parts[0].last.why

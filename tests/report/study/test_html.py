@@ -1,7 +1,7 @@
 from xml.etree import ElementTree as ET
 
 from doctord.report.study.forest import Mark, svg
-from doctord.report.study.html import render
+from doctord.report.study.html import _on_one_scale, _timeline, render
 from report.study.study_examples import better, of_runs
 
 
@@ -24,3 +24,11 @@ def test_marks_stand_left_where_less_was_spent_and_names_are_escaped() -> None:
     axis = next(float(text.attrib["x"]) for text in drawn.iter("text") if text.text == "no difference")
     assert first < axis < second
     assert [text.text for text in drawn.iter("text")][3] == "<b>reads"
+
+
+def test_both_periods_are_drawn_on_one_scale() -> None:
+    periods = better().periods
+    assert periods
+    plots = _on_one_scale([*_timeline(periods)])
+    assert len({plot.highest for plot in plots}) == 1
+    assert len({plot.highest for plot in _timeline(periods)}) == 2

@@ -15,6 +15,7 @@ Outcome: TypeAlias = Literal["better", "worse", "changed", "same", "new", "gone"
 ONE_VALUE_APART: Final = 0.005
 # Standard error over the value, of what was nothing in the other period: three of them lie above zero.
 SURELY_THERE: Final = 0.3
+TIMES: Final = frozenset({"s", "ms", "us"})
 ONE_EACH: Final = "one value each"
 
 
@@ -115,6 +116,8 @@ def outcome_of(row: Row, p: float | None) -> Outcome:
 
 def _from_or_to_nothing(row: Row, before: Mean, after: Mean) -> Outcome:
     """Of what was zero in one period: no ratio tells how far it is from chance, but its own error does."""
+    if row.key.kind == "run" and row.unit in TIMES:
+        return "untold"  # a run that took no time is none
     if before.value == after.value:
         return "same"
     there, is_new = (after, True) if before.value == 0 else (before, False)

@@ -107,10 +107,10 @@ def mean_of(samples: Samples) -> Mean | None:
 
 
 def _too_few(samples: Samples, value: float) -> str:
-    if samples.rows == 1:
-        return "one value"
     if value <= 0:
         return "nothing, or less: no ratio to it can be told"
+    if samples.rows == 1:
+        return "one value"
     if samples.rows < (FEWEST_RUNS if samples.are_runs else FEWEST):
         return f"{samples.rows} {'runs' if samples.are_runs else 'rows'} are too few"
     return ""

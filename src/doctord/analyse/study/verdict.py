@@ -95,6 +95,18 @@ class Comparison:
         return sorted(worse, key=lambda row: (row.added is None, -abs(row.added or 0.0)))
 
     @property
+    def shares_of_change(self) -> list[tuple[Row, float]]:
+        """By what database time a unit changed: each wait event, and its share of the whole change, the largest first.
+
+        A share above 1, or below 0, is of what others took back. None where the whole is not told to have changed.
+        """
+        if not self.time or self.time[0].outcome not in {"better", "worse"}:
+            return []
+        whole = (self.time[0].after or 0.0) - (self.time[0].before or 0.0)
+        parts = [(row, ((row.after or 0.0) - (row.before or 0.0)) / whole) for row in self.time[1:]] if whole else []
+        return sorted(parts, key=lambda part: -abs(part[1]))
+
+    @property
     def not_measured(self) -> list[Row]:
         """Figures of which one period tells nothing."""
         return [row for row in self.all_rows if row.outcome == "untold" and None in (row.before, row.after)]

@@ -1,7 +1,7 @@
 """Rows of a table of figures by name: what each line says, by what the table is about."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from doctord.dataset.catalogue import catalogue
@@ -24,6 +24,7 @@ OF_SYSSTAT: Final = frozenset(
 )  # fmt: skip
 
 
+CENSORED: Final = (">", "≥")
 COUNTED: Final = ("requests", "timeouts", "queries")
 
 
@@ -179,9 +180,22 @@ def _datafile(table: Table, line: Line) -> Iterator[tuple[str, dict[str, Any]]]:
             yield "statistic", about | {"value": _in(one, value), "unit": _unit(one, value), "kind": "gauge"}
 
 
+def censored(table: Table, lines: Iterable[Line]) -> list[str]:
+    """What is told of runs only as more than something: a run that was ended has no length."""
+    if table.about != "workload":
+        return []
+    return [
+        f"{line.cells[table.subject]} {line.cells[at]}"
+        for line in lines
+        for at, _ in table.of("own")
+        if line.cells[at].startswith(CENSORED)
+    ]
+
+
 def _workload(table: Table, line: Line) -> Iterator[tuple[str, dict[str, Any]]]:
     """Rows of `timing` where it took time, else of `statistic`, named by what is not a figure."""
-    cells = [(one, line.cells[at], value_of(line.cells[at])) for at, one in table.of("own")]
+    told = [(one, line.cells[at]) for at, one in table.of("own") if not line.cells[at].startswith(CENSORED)]
+    cells = [(one, text, value_of(text)) for one, text in told]
     labels = [line.cells[table.subject], *(text for _, text, value in cells if value is None and text)]
     figures = [(one, value) for one, _, value in cells if value]
     counts = {"over_limit" if one.has("over", "timeouts") else "requests": round(value.number)
@@ -193,9 +207,9 @@ def _workload(table: Table, line: Line) -> Iterator[tuple[str, dict[str, Any]]]:
         step = None if is_whole else one.text.removeprefix("step_") if one.unit is None else "_".join(one.words)
         duration_s = value.number * (1.0 if value.unit else one.scale)
         yield "timing", {"run": run, "step": step, "duration_s": duration_s, **(counts if step is None else {})}
-    told = [one for one, value in figures if value.unit == "s" or one.unit == "s" or one.has(*COUNTED)] if took else []
+    in_time = [one for one, value in figures if value.unit == "s" or one.unit == "s" or one.has(*COUNTED)]
     for one, value in figures:
-        if one not in told:
+        if not took or one not in in_time:
             yield "statistic", {"component": "workload", "entity": run, "name": "_".join(one.words) or one.text,
                                 "value": _in(one, value), "unit": _unit(one, value), "kind": "gauge"}  # fmt: skip
 

@@ -29,7 +29,7 @@ from doctord.read.format import Rank
 from doctord.read.source import SourceFile
 from doctord.read.tabular.kept_headings import heading, plain, subject_of
 from doctord.read.tabular.kept_lines import Table, cells_of, lines_of, separator_of
-from doctord.read.tabular.kept_rows import READERS, column_of_wait
+from doctord.read.tabular.kept_rows import READERS, censored, column_of_wait
 from doctord.read.tabular.kept_value import value_of
 from doctord.regex import regex
 
@@ -39,6 +39,7 @@ NAMED: Final = regex(r"\s*\w[\w .%/#()<>=-]{0,39}\s*")
 # A table with these is another format's, or a series in time.
 NOT_OURS: Final = frozenset({"ts", "time", "timestamp", "name", "pid"})
 OTHER_STATE: Final = "of two states the first is read ({}), the other left: {}"
+BOUNDS: Final = "bounds and no values, left out: {}"
 NO_CPU: Final = "no CPU time is among its waits: shares are of the time that was waited"
 
 
@@ -81,6 +82,8 @@ def read(source: SourceFile) -> Iterator[Batch]:
     for line in lines:
         for name, row in READERS[table.about](table, line):
             held.setdefault(name, []).append({"ts": line.at_us, "host": source.host} | row)
+    if ended := censored(table, lines):
+        source.note(BOUNDS.format(", ".join(ended)))
     if "wait" in held and not any(row["event"] == "CPU" for row in held["wait"]):
         source.note(NO_CPU)
     for row in held.get("setting", ()):

@@ -51,6 +51,7 @@ def _comparison(one: Comparison) -> dict[str, Any]:
         "unit": one.unit,
         "loads": _loads(one.loads) if one.loads else None,
         "time": [_row(row) for row in one.time],
+        "shares_of_change": [{"name": row.key.name, "share": share} for row, share in one.shares_of_change],
         "figures": [_row(row) for row in one.rows],
         "regressions": [_row(row) for row in one.regressions],
         "changes": [asdict(change) for change in one.changes.found] if one.changes else None,

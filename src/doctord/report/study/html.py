@@ -1,6 +1,7 @@
 """A study as one HTML file that needs nothing else: the verdict, forest plots, tables, both periods over time."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -31,7 +32,7 @@ def render(found: Study) -> str:
         .render(
             study=found,
             words=words,
-            plots=[(plot, Markup(svg(plot))) for plot in _timeline(found.periods)],  # noqa: S704 - the serialiser escaped it
+            plots=[(plot, Markup(svg(plot))) for plot in _on_one_scale([*_timeline(found.periods)])],  # noqa: S704 - the serialiser escaped it
             time_drawn=_time_drawn,
             others_drawn=_others_drawn,
             spread_drawn=_spread_drawn,
@@ -85,8 +86,14 @@ def _in_per_cent(row: Row) -> Mark:
     return Mark(words.name(row), value or 0.0, low, high, row.outcome)
 
 
+def _on_one_scale(plots: Sequence[Plot]) -> list[Plot]:
+    """The same, each as high as the highest of them."""
+    reaches = max((plot.highest for plot in plots), default=0.0)
+    return [replace(plot, reaches=reaches) for plot in plots]
+
+
 def _timeline(periods: Sequence[Period] | None) -> Iterator[Plot]:
-    """Database time a second by wait event, of both periods on axes of their own."""
+    """Database time a second by wait event, of both periods, each over its own time."""
     for period in periods or ():
         told = period.spent
         if told and told.grid.count > 1:

@@ -48,6 +48,8 @@ def _of_periods(part: Part, change: str, width: int) -> Iterator[Text]:
         per = f"a {found.unit}" if found.unit else "a second"
         yield from heading(f"Database time {per}", width)
         yield from _rows(found.time, found.unit, width)
+    if shares := words.shares(found):
+        yield from hanging("  Of the change: ", shares, width)
     if found.quantiles:
         yield from heading("How it is spread", width, "quantiles of its steps")
         yield from table(("before", "after", "delta", ""), [words.quantile(one) for one in found.quantiles], width)

@@ -13,6 +13,8 @@ SIGNS: Final[dict[Outcome, str]] = {"same": "~", "new": "new", "gone": "gone", "
 TIMES: Final = 3.0  # a ratio above this is told as times, and not as per cent
 MOST_TIMES: Final = 100  # more is told by the values better
 MOST_POINTS: Final = 3
+WORTH: Final = 0.01  # of a change, for a part of it to be named
+MOST_PARTS: Final = 5
 MANY: Final = 1.2  # times as many, from which on a device that is as quick as before has shown something
 NEARLY_ALL: Final = 99.0  # per cent: what is beyond shows a digit more
 UNIT_NAMES: Final = {"pct": "%", "s_per_s": "s/s", "requests_per_day": ""}
@@ -117,6 +119,13 @@ def points(found: Comparison) -> list[str]:
     if told.is_elsewhere:
         lines.append(f"At the change itself ({named}) no difference can be told: what moved, did not move with it.")
     return lines
+
+
+def shares(found: Comparison) -> str:
+    """What database time changed by, the largest part first; empty where it is one event alone, or did not change."""
+    parts = [(row, share) for row, share in found.shares_of_change if abs(share) >= WORTH]
+    named = ", ".join(f"{row.key.name} {100 * share:.0f} %" for row, share in parts[:MOST_PARTS])
+    return named if len(parts) > 1 else ""
 
 
 def histogram(one: Spread) -> str:
