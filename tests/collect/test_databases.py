@@ -83,12 +83,11 @@ def test_what_is_not_sampled_is_refused_with_what_can_be_done() -> None:
 
 
 def test_a_mysql_server_is_looked_at_as_any_other() -> None:
-    host, *_, sessions, settings = Host(dsns=["mysql://scott@db"]).collectors()
-    assert (host.name, sessions.name, settings.name) == (
-        "linux",
-        "sessions of mysql:db:3306",
-        "settings of mysql:db:3306",
-    )
+    host, *_, sessions, statements, settings = Host(dsns=["mysql://scott@db"]).collectors()
+    assert host.name == "linux"
+    assert [one.name for one in (sessions, statements, settings)] == [
+        f"{what} of mysql:db:3306" for what in ("sessions", "statements", "settings")
+    ]
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ def test_only_runs_judged_by_the_code_of_today_count() -> None:
     runs = [run("cpu_hog", "row_locks", code="older", at="2026-01-02"), run("cpu_hog", code=lab_runs.judging_code())]
     assert lab_runs.counted(runs) == runs[1:]
     page = lab_page.page(runs, "20s")
-    assert "1\nof 2 do" in page
+    assert "is that of today: 1 of 2 do" in page
     counting, _, older = page.partition("## Judged by older code (2026-01-02)")
     assert "`row_locks` 1" not in counting
     assert "`row_locks` 1" in older

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar, cast
 
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.phrase import Phrase
+from doctord.regex import regex
 
 Told = TypeVar("Told")
 # Where strangers write, by what it is called in a label.
@@ -24,7 +25,7 @@ WRITTEN: Final = {
 }
 LONGEST: Final = 200
 SAID: Final = {"title", "figure", "why", "filter"}  # what is said in a plain text may be a stranger's
-_LABEL: Final = re.compile(r"(<statement \d+>)")
+_LABEL: Final = regex(r"(<statement \d+>)")
 _BEGINNING: Final = 12  # characters by which a statement that was cut is known
 
 
