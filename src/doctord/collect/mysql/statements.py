@@ -32,6 +32,8 @@ _COUNTERS: Final = (
 _TEXTS: Final = (
     f"SELECT /* doctord */ digest, MIN(LEFT(digest_text, 2000)) FROM {_TABLE} WHERE digest IN ({{}}) GROUP BY 1"  # noqa: S608 - names
 )
+# MariaDB keeps full seconds of when a digest was last seen: what ran in this one is to be met again.
+_NOW: Final = "SELECT /* doctord */ NOW(6) - INTERVAL 1 SECOND"
 # A digest has no comments by which to tell ours.
 _OURS: Final = (
     "SELECT /* doctord */ DISTINCT h.digest FROM performance_schema.events_statements_history h "
@@ -99,7 +101,7 @@ class MySQLStatements(LinkedCollector[Link]):
 
     def _statements(self, db: str) -> list[Batch]:
         sql = self._sql or self._counters()
-        [(moment,)] = self._link.query("SELECT /* doctord */ NOW(6)")
+        [(moment,)] = self._link.query(_NOW)
         read = self._link.query(sql, (self._seen_until,))
         now = time.monotonic()
         before, self._read_at, self._seen_until = self._read_at, now, str(moment)
