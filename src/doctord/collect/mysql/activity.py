@@ -14,7 +14,7 @@ PROCESS: Final = "GRANT PROCESS ON *.* TO the user that doctord logs in as"
 _VARIABLES: Final = (
     "SHOW /* doctord */ GLOBAL VARIABLES WHERE variable_name IN ('version', 'port', 'performance_schema')"
 )
-_USER: Final = "SELECT /* doctord */ SUBSTRING_INDEX(USER(), '@', 1)"
+_USER: Final = "SELECT /* doctord */ SUBSTRING_INDEX(USER(), '@', 1) AS doctord"
 _OURS: Final = "/* doctord */"
 _AT_REST: Final = (
     "'Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID', 'Connect', 'Slave_IO', 'Slave_SQL', 'Slave_worker'"
@@ -25,12 +25,12 @@ _TRANSACTION: Final = (
 )
 _OF_NONE: Final = "0, NULL, NULL"
 _BY_LIST: Final = (
-    "SELECT /* doctord */ p.id, p.user, p.host, p.db, p.command, {ms}, p.state, LEFT(p.info, 4000), NULL, {tid}, {trx} "
-    "FROM information_schema.processlist p {join} WHERE p.id <> CONNECTION_ID() "
+    "SELECT /* doctord */ p.id AS doctord, p.user, p.host, p.db, p.command, {ms}, p.state, LEFT(p.info, 4000), "
+    "NULL, {tid}, {trx} FROM information_schema.processlist p {join} WHERE p.id <> CONNECTION_ID() "
     "AND p.user NOT IN ('system user', 'event_scheduler') AND (p.command NOT IN ({rest}){or_open})"
 )
 _BY_THREADS: Final = (
-    "SELECT /* doctord */ p.processlist_id, p.processlist_user, p.processlist_host, p.processlist_db, "
+    "SELECT /* doctord */ p.processlist_id AS doctord, p.processlist_user, p.processlist_host, p.processlist_db, "
     "p.processlist_command, 1000 * p.processlist_time, p.processlist_state, LEFT(p.processlist_info, 4000), s.digest, "
     "p.thread_os_id, {trx} FROM performance_schema.threads p {join} "
     "LEFT JOIN performance_schema.events_statements_current s "
@@ -40,8 +40,9 @@ _BY_THREADS: Final = (
 )
 _JOIN: Final = "LEFT JOIN information_schema.innodb_trx trx ON trx.trx_mysql_thread_id = {}"
 _OWN_THREAD: Final = {
-    True: "SELECT /* doctord */ thread_os_id FROM performance_schema.threads WHERE processlist_id = CONNECTION_ID()",
-    False: "SELECT /* doctord */ tid FROM information_schema.processlist WHERE id = CONNECTION_ID()",
+    True: "SELECT /* doctord */ thread_os_id AS doctord FROM performance_schema.threads "
+    "WHERE processlist_id = CONNECTION_ID()",
+    False: "SELECT /* doctord */ tid AS doctord FROM information_schema.processlist WHERE id = CONNECTION_ID()",
 }
 
 

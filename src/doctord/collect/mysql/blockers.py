@@ -15,7 +15,7 @@ _EVERY_S: Final = 0.5
 _ON_METADATA: Final = "metadata lock"
 # Of who is ahead, one that waits for nothing is the one to look at: else the queue itself would be told.
 _ROWS: Final = (
-    "SELECT /* doctord */ r.trx_mysql_thread_id, "
+    "SELECT /* doctord */ r.trx_mysql_thread_id AS doctord, "
     "COALESCE(MIN(IF(b.trx_state = 'LOCK WAIT', NULL, b.trx_mysql_thread_id)), MIN(b.trx_mysql_thread_id)) "
     "FROM {waits} w JOIN information_schema.innodb_trx r ON r.trx_id = w.requesting_{id} "
     "JOIN information_schema.innodb_trx b ON b.trx_id = w.blocking_{id} GROUP BY r.trx_mysql_thread_id"
@@ -25,8 +25,9 @@ _ROW_LOCKS: Final = {
     False: _ROWS.format(waits="performance_schema.data_lock_waits", id="engine_transaction_id"),
 }
 _METADATA_LOCKS: Final = (
-    "SELECT /* doctord */ t.processlist_id, m.object_schema, m.object_name, m.lock_type, m.lock_status = 'GRANTED' "
-    "FROM performance_schema.metadata_locks m JOIN performance_schema.threads t ON t.thread_id = m.owner_thread_id "
+    "SELECT /* doctord */ t.processlist_id AS doctord, m.object_schema, m.object_name, m.lock_type, "
+    "m.lock_status = 'GRANTED' FROM performance_schema.metadata_locks m "
+    "JOIN performance_schema.threads t ON t.thread_id = m.owner_thread_id "
     "WHERE m.object_type = 'TABLE' AND t.processlist_id IS NOT NULL AND EXISTS ("
     "SELECT 1 FROM performance_schema.metadata_locks w WHERE w.lock_status = 'PENDING' AND w.object_type = 'TABLE' "
     "AND w.object_schema = m.object_schema AND w.object_name = m.object_name) LIMIT 2000"

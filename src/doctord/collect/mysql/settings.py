@@ -22,20 +22,21 @@ from doctord.errors import UserError
 _VARIABLES: Final = "SHOW /* doctord */ GLOBAL VARIABLES"
 _STATUS: Final = "SHOW /* doctord */ GLOBAL STATUS"
 _ORIGINS: Final = {
-    True: "SELECT /* doctord */ LOWER(variable_name), global_value_origin, global_value_path "
+    True: "SELECT /* doctord */ LOWER(variable_name) AS doctord, global_value_origin, global_value_path "
     "FROM information_schema.system_variables",
-    False: "SELECT /* doctord */ variable_name, variable_source, variable_path FROM performance_schema.variables_info",
+    False: "SELECT /* doctord */ variable_name AS doctord, variable_source, variable_path "
+    "FROM performance_schema.variables_info",
 }
 _DEFAULTS: Final = frozenset({"COMPILE-TIME", "COMPILED", "AUTO"})
 _SLEEPING: Final = """\
-SELECT /* doctord */ COUNT(*), COALESCE(MAX(TIMESTAMPDIFF(SECOND, t.trx_started, NOW())), 0)
+SELECT /* doctord */ COUNT(*) AS doctord, COALESCE(MAX(TIMESTAMPDIFF(SECOND, t.trx_started, NOW())), 0)
 FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
 WHERE p.command = 'Sleep'"""
 # What MariaDB has in its status, and MySQL in its metrics alone; both are on by default.
 _HISTORY: Final = "innodb_history_list_length"
 _AS_METRICS: Final = {"trx_rseg_history_len": _HISTORY, "lock_deadlocks": "innodb_deadlocks"}
 _METRICS: Final = (
-    "SELECT /* doctord */ name, count FROM information_schema.innodb_metrics "  # noqa: S608 - our own names
+    "SELECT /* doctord */ name AS doctord, count FROM information_schema.innodb_metrics "  # noqa: S608 - our own names
     f"WHERE status = 'enabled' AND name IN ({', '.join(map(repr, _AS_METRICS))})"
 )
 _PROCESS: Final = "GRANT PROCESS ON *.* TO the user that doctord logs in as"

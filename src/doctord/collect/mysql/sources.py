@@ -95,7 +95,7 @@ HISTOGRAM: Final = StatusTable(
     "performance_schema.events_statements_histogram_global",
     QUERY,
     "latency",
-    "SELECT /* doctord */ NULL, bucket_timer_low, bucket_timer_high, count_bucket "
+    "SELECT /* doctord */ NULL AS doctord, bucket_timer_low, bucket_timer_high, count_bucket "
     "FROM performance_schema.events_statements_histogram_global WHERE count_bucket > 0",
     statements,
     certain=(QUERY,),
@@ -104,14 +104,14 @@ RESPONSE_TIME: Final = StatusTable(
     "information_schema.QUERY_RESPONSE_TIME",
     QUERY,
     "latency",
-    "SELECT /* doctord */ time, count, total FROM information_schema.QUERY_RESPONSE_TIME",
+    "SELECT /* doctord */ time AS doctord, count, total FROM information_schema.QUERY_RESPONSE_TIME",
     response_times,
 )
 FILES: Final = StatusTable(
     "performance_schema.file_summary_by_event_name",
     "wait/io/file/",
     "wait",
-    "SELECT /* doctord */ event_name, count_read, sum_timer_read, count_write, sum_timer_write, count_misc, "
+    "SELECT /* doctord */ event_name AS doctord, count_read, sum_timer_read, count_write, sum_timer_write, count_misc, "
     "sum_timer_misc FROM performance_schema.file_summary_by_event_name WHERE count_star > 0",
     files,
 )
@@ -121,7 +121,7 @@ WAITS: Final = StatusTable(
     "performance_schema.events_waits_summary_global_by_event_name",
     "wait/",
     "wait",
-    "SELECT /* doctord */ event_name, count_star, sum_timer_wait "
+    "SELECT /* doctord */ event_name AS doctord, count_star, sum_timer_wait "
     "FROM performance_schema.events_waits_summary_global_by_event_name WHERE count_star > 0 "
     "AND event_name LIKE 'wait/%' AND event_name NOT LIKE 'wait/io/file/%' AND event_name NOT LIKE 'wait/io/table/%'",
     waits,
@@ -134,7 +134,7 @@ def by_digest(digests: Sequence[str]) -> StatusTable:
         "performance_schema.events_statements_histogram_by_digest",
         f"{QUERY} ",
         "latency",
-        "SELECT /* doctord */ digest, bucket_timer_low, bucket_timer_high, SUM(count_bucket) "  # noqa: S608 - places for values, no values
+        "SELECT /* doctord */ digest AS doctord, bucket_timer_low, bucket_timer_high, SUM(count_bucket) "  # noqa: S608 - places for values, no values
         "FROM performance_schema.events_statements_histogram_by_digest WHERE count_bucket > 0 "
         f"AND digest IN ({', '.join(['%s'] * len(digests))}) "
         "GROUP BY digest, bucket_timer_low, bucket_timer_high",

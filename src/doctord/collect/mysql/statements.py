@@ -26,21 +26,18 @@ _TEXTS_KEPT: Final = 5000
 _PICO: Final = 1e12
 _TABLE: Final = "performance_schema.events_statements_summary_by_digest"
 _COUNTERS: Final = (
-    "SELECT /* doctord */ schema_name, digest, count_star, sum_timer_wait, sum_rows_sent + sum_rows_affected, "  # noqa: S608 - names
-    f"sum_rows_examined, sum_no_index_used, {{cpu}} FROM {_TABLE} WHERE last_seen >= %s"
+    "SELECT /* doctord */ schema_name AS doctord, digest, count_star, sum_timer_wait, "  # noqa: S608 - names
+    "sum_rows_sent + sum_rows_affected, sum_rows_examined, sum_no_index_used, {cpu} "
+    f"FROM {_TABLE} WHERE last_seen >= %s"
 )
 _TEXTS: Final = (
-    f"SELECT /* doctord */ digest, MIN(LEFT(digest_text, 2000)) FROM {_TABLE} WHERE digest IN ({{}}) GROUP BY 1"  # noqa: S608 - names
+    "SELECT /* doctord */ digest AS doctord, MIN(LEFT(digest_text, 2000)) "  # noqa: S608 - names
+    f"FROM {_TABLE} WHERE digest IN ({{}}) GROUP BY 1"
 )
 # MariaDB keeps full seconds of when a digest was last seen: what ran in this one is to be met again.
-_NOW: Final = "SELECT /* doctord */ NOW(6) - INTERVAL 1 SECOND"
-# A digest has no comments by which to tell ours.
-_OURS: Final = (
-    "SELECT /* doctord */ DISTINCT h.digest FROM performance_schema.events_statements_history h "
-    "JOIN performance_schema.threads t ON t.thread_id = h.thread_id "
-    "JOIN performance_schema.session_connect_attrs a ON a.processlist_id = t.processlist_id "
-    "WHERE a.attr_name = 'program_name' AND a.attr_value = 'doctord'"
-)
+_NOW: Final = "SELECT /* doctord */ NOW(6) - INTERVAL 1 SECOND AS doctord"
+# A digest keeps no comments by which to tell ours, but names of columns: each of our statements names one so.
+_OURS: Final = "doctord"
 _CPU: Final = "sum_cpu_time"
 _FULL: Final = "more kinds of statement were run than the digest table holds: the rest is one row without a text"
 _ENLARGE: Final = "performance_schema_digests_size in my.cnf, and a restart"
@@ -80,7 +77,6 @@ class MySQLStatements(LinkedCollector[Link]):
         self._sql = ""
         self._known: dict[Key, Cost] = {}
         self._texts: dict[str, str] = {}
-        self._ours: set[str] = set()
         self._seen_until = "1970-01-01"
         self._read_at: float | None = None
 
@@ -110,10 +106,9 @@ class MySQLStatements(LinkedCollector[Link]):
         grown = self._grown(read, is_first=before is None)
         if before is None:
             return []
-        self._ours |= {digest for (digest,) in self._link.query(_OURS)}
-        others = [(key, cost) for key, cost in grown.items() if key[1] not in self._ours]
-        top = sorted(others, key=lambda one: -one[1].elapsed_s)[:_TOP]
+        top = sorted(grown.items(), key=lambda one: -one[1].elapsed_s)[:_TOP]
         self._learn(digest for (_, digest), _ in top)
+        top = [(key, cost) for key, cost in top if _OURS not in self._texts.get(key[1], "")]
         found = [self._row(db, key, cost, now - before) for key, cost in top]
         figures = [row for key, cost in top for row in self._figures(db, key, cost, now - before)]
         return [rows("statement", found), rows("statistic", figures)] if found else []
