@@ -63,4 +63,4 @@ def test_nothing_gets_out(lake: Path, sql: str) -> None:
 @pytest.mark.slow
 def test_a_query_that_needs_too_much_is_ended(lake: Path) -> None:
     with pytest.raises(UserError, match=r"[Mm]emory"):
-        query_lake([lake], sql="SELECT list(a.range) FROM range(100000000) a GROUP BY a.range")
+        query_lake([lake], sql="SELECT list(range) FROM range(200000000)")

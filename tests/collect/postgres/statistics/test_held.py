@@ -82,7 +82,7 @@ def test_clients_that_went_without_a_word_are_told_by_the_process_of_each(
     with clients(server, 3, "shop") as three, clients(server, 1, "shop") as alive:
         dead = [client.info.backend_pid for client in three]
         three[0].execute("BEGIN")
-        time.sleep(0.3)  # what the server sends again, as nobody said that it came, this host would answer (RST)
+        time.sleep(1.5)  # what the server sends again, as nobody said that it came, this host would answer (RST)
         for client in three:
             vanish(client)
         alive[0].execute("SELECT 1")
