@@ -112,7 +112,8 @@ def _install(program: Program, data: Path) -> None:
         quietly(command(program, {"datadir": str(data)}, "--initialize-insecure"), program.environment)
         return
     installer = program.path.parent.parent / "bin/mariadb-install-db"
-    options = [f"--datadir={data}", "--skip-test-db", "--auth-root-authentication-method=normal"]
+    options = [f"--datadir={data}", "--skip-test-db", "--auth-root-authentication-method=socket"]
+    options.append(f"--auth-root-socket-user={own_user()}")
     data.mkdir()
     give(data)
     quietly(tied([installer, "--no-defaults", *options], user=server_user()), program.environment)
@@ -130,12 +131,15 @@ def _fill(program: Program, data: Path) -> None:
 def _users(program: Program) -> Sequence[str]:
     """The lab's own user, through the socket alone, and app, without a password until a run gives it one."""
     administrator = f"{own_user()}@localhost"
-    return (
-        f"CREATE DATABASE {DATABASE}",
-        "ALTER USER root@localhost ACCOUNT LOCK" if own_user() != "root" else "DO 0",
+    of_mysql = (
         f"CREATE USER IF NOT EXISTS {administrator}",
-        f"ALTER USER {administrator} IDENTIFIED {'VIA unix_socket' if program.is_mariadb else 'WITH auth_socket'}",
+        f"ALTER USER {administrator} IDENTIFIED WITH auth_socket",
         f"GRANT ALL ON *.* TO {administrator} WITH GRANT OPTION",
+        *(() if own_user() == "root" else ("DROP USER root@localhost",)),
+    )
+    return (
+        *(() if program.is_mariadb else of_mysql),
+        f"CREATE DATABASE {DATABASE}",
         "CREATE USER app@localhost",
         f"GRANT ALL ON {DATABASE}.* TO app@localhost",
     )

@@ -22,7 +22,7 @@ def missing_index(server: PrivateMySQL, dose: Dose) -> Iterator[None]:
 
     Each look-up reads the whole table for six rows.
     """
-    with _looked_up(server, dose, ""):
+    with _looked_up(server, dose, key="", rate_per_s=dose.of(5, 15, 60)):
         yield
 
 
@@ -32,12 +32,12 @@ def index_there(server: PrivateMySQL, dose: Dose) -> Iterator[None]:
 
     There is nothing to be found.
     """
-    with _looked_up(server, dose, ", KEY (customer)"):
+    with _looked_up(server, dose, key=", KEY (customer)", rate_per_s=15):
         yield
 
 
 @contextmanager
-def _looked_up(server: PrivateMySQL, dose: Dose, key: str) -> Iterator[None]:
+def _looked_up(server: PrivateMySQL, dose: Dose, *, key: str, rate_per_s: int) -> Iterator[None]:
     server.execute(*(statement.format(key=key) for statement in _TABLE))
-    with clients(server, [_LOOK_UP], seed=dose.seed, clients=4, rate_per_s=dose.of(5, 15, 60)):
+    with clients(server, [_LOOK_UP], seed=dose.seed, clients=4, rate_per_s=rate_per_s):
         yield

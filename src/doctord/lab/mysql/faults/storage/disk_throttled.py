@@ -1,18 +1,16 @@
-"""A buffer pool that is too small for what is read, on a disk that takes its time."""
+"""A control group that may not use the disk as it needs."""
 
 from collections.abc import Iterator
 
 from doctord.lab.dose import Dose
 from doctord.lab.host.cgroup import device_of
-from doctord.lab.mysql.clients import Script, clients
 from doctord.lab.mysql.fault import fault
+from doctord.lab.mysql.faults.storage.buffer_pool_small import TINY
 from doctord.lab.mysql.server import PrivateMySQL
 from doctord.lab.server import its_group
 
-_TINY = {"innodb_buffer_pool_size": "8M", "innodb_flush_method": "O_DIRECT"}
 
-
-@fault(cause="cgroup_io_limit", controller="io", settings=_TINY)
+@fault(cause="cgroup_io_limit", controller="io", settings=TINY)
 def disk_throttled(server: PrivateMySQL, dose: Dose) -> Iterator[None]:
     """The server's control group is held to 60 reads and 30 writes per second.
 
@@ -25,14 +23,3 @@ def disk_throttled(server: PrivateMySQL, dose: Dose) -> Iterator[None]:
         yield
     finally:
         group.free_io(device)
-
-
-@fault(cause="buffer_pool_small", settings=_TINY)
-def buffer_pool_small(server: PrivateMySQL, dose: Dose) -> Iterator[None]:
-    """Accounts are read at random, eight MiB of fifty fit into the buffer pool, and memory is free.
-
-    Reads pass the page cache by (O_DIRECT).
-    """
-    look = Script(("SELECT filler FROM accounts WHERE id = {account}",), {"account": (1, 300_000)})
-    with clients(server, [look], seed=dose.seed, clients=dose.of(2, 4, 16)):
-        yield

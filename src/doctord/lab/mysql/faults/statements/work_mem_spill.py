@@ -13,7 +13,7 @@ _GROUPED = Script(
 )
 
 
-@fault(cause="work_mem_spill", settings=_SMALL)
+@fault(cause="sort_spill", settings=_SMALL)
 def work_mem_spill(server: PrivateMySQL, dose: Dose) -> Iterator[None]:
     """Reports group tens of thousands of rows, and tmp_table_size lets 64 KiB of that be in memory.
 
