@@ -72,17 +72,17 @@ def judged_by() -> Run:
 
 
 @cache
-def judging_code() -> str:
-    """A hash of the names and contents of all files that a verdict comes from."""
+def judging_code(without: tuple[str, ...] = NOT_JUDGING) -> str:
+    """A hash of the names and contents of all files that a verdict comes from; the folders `without` never do."""
     told = hashlib.sha256()
-    for path in _judging_files():
+    for path in _judging_files(without):
         told.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     return told.hexdigest()[:12]
 
 
-def _judging_files() -> Iterator[Path]:
+def _judging_files(without: tuple[str, ...]) -> Iterator[Path]:
     package = ROOT / "src/doctord"
-    elsewhere = [package / folder for folder in NOT_JUDGING]
+    elsewhere = [package / folder for folder in without]
     for folder in JUDGING:
         for path in sorted((package / folder).rglob("*")):
             if path.is_file() and path.parent.name != "__pycache__" and not any(map(path.is_relative_to, elsewhere)):

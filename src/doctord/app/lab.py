@@ -2,7 +2,7 @@
 
 import difflib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +13,9 @@ from doctord.diagnose.finding import Diagnosis
 from doctord.errors import UserError
 from doctord.lab import run as lab
 from doctord.lab.dose import MODERATE, Dose
-from doctord.lab.fault import Fault, all_faults
+from doctord.lab.fault import Engine, Fault, all_faults, family_of
 from doctord.lab.load.workload import Load
-from doctord.lab.run import Outcome
-from doctord.lab.server import PrivateServer
+from doctord.lab.run import LabServer, Outcome
 from doctord.lake.claim import check_place
 from doctord.lake.writer import write
 
@@ -53,29 +52,30 @@ def first_cause(diagnosis: Diagnosis) -> str | None:
     return diagnosis.findings[0].cause if diagnosis.health == "not_healthy" else None
 
 
-def faults() -> Sequence[Fault]:
-    """The faults that can be injected."""
-    return tuple(all_faults().values())
+def faults(engine: Engine = "postgresql") -> Sequence[Fault]:
+    """The faults that can be injected into a server of that kind."""
+    return tuple(all_faults(family_of(engine)).values())
 
 
-def fault_named(name: str) -> Fault:
-    """The fault of a name.
+def fault_named(name: str, engine: Engine = "postgresql") -> Fault:
+    """The fault of a name, for a server of that kind.
 
     Raises:
         UserError: there is none.
     """
-    known = all_faults()
+    known = all_faults(family_of(engine))
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name.replace("-", "_"), known, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
-    raise UserError(f"there is no fault {name!r}", f"{hint}`doctord lab list` shows them all")
+    listed = "doctord lab list" + ("" if engine == "postgresql" else f" --engine {engine}")
+    raise UserError(f"there is no fault {name!r}", f"{hint}`{listed}` shows them all")
 
 
 def try_fault(
     fault: Fault,
     seconds: float,
-    invite: Callable[[PrivateServer], None] | None = None,
+    invite: Callable[[LabServer], None] | None = None,
     *,
     dose: Dose = MODERATE,
     load: Load = "tpcb",
@@ -83,6 +83,8 @@ def try_fault(
     keep: bool = False,
     lake: Path | None = None,
     watcher: Watcher = SILENT,
+    engine: Engine = "postgresql",
+    settings: Mapping[str, str] | None = None,
 ) -> Tried:
     """Inject a fault into a private server for so long, and diagnose it.
 
@@ -92,31 +94,35 @@ def try_fault(
         invite: Is told of the server, and then time goes by for somebody to look; null has it diagnosed instead.
         dose: How much of it, and the seed of everything random in the load.
         load: The light load.
-        bin_dir: Folder of PostgreSQL's programs; null: the newest found.
+        bin_dir: Folder of the server's programs; null: the newest found.
         keep: Whether the server's folder, with its logs, stays.
         lake: Where to keep what the diagnosis is made from; null keeps nothing.
         watcher: Who is told how it goes on.
+        engine: What kind of server: one that the fault is for.
+        settings: What the server is to have beside the fault's own.
 
     Raises:
-        UserError: the fault does not come in that intensity, there is no usable PostgreSQL, it does not start, or the
-            lake cannot be written.
+        UserError: the fault does not come in that intensity, there is no usable server of that kind, it does not
+            start, or the lake cannot be written.
     """
     if dose.intensity not in fault.intensities:
         raise UserError(f"there is no {dose.intensity} {fault.name}", f"it comes as {', '.join(fault.intensities)}")
     if lake:
         check_place(lake)
 
-    def look(server: PrivateServer) -> Diagnosis | None:
+    def look(server: LabServer) -> Diagnosis | None:
         if invite is None:
             return diagnosed(server, seconds, lake, watcher)
         invite(server)
         time.sleep(seconds)
         return None
 
-    return Tried(lab.run(fault, look, dose=dose, load=load, bin_dir=bin_dir, keep=keep))
+    return Tried(
+        lab.run(fault, look, dose=dose, load=load, bin_dir=bin_dir, keep=keep, engine=engine, settings=settings)
+    )
 
 
-def diagnosed(server: PrivateServer, seconds: float, lake: Path | None, watcher: Watcher = SILENT) -> Diagnosis:
+def diagnosed(server: LabServer, seconds: float, lake: Path | None, watcher: Watcher = SILENT) -> Diagnosis:
     """What is diagnosed in so long, and kept in the lake; without a past, as this host's is not a private server's."""
     named = [server.dsn, *server.beside]
     examination = diagnose(Live(seconds, named), watcher=watcher, servers=len(named))

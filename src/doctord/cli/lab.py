@@ -11,8 +11,11 @@ from doctord.cli.arguments import Json, argument, flag, folder, in_lake, length,
 from doctord.printable import json_text, log_to_standard_error
 from doctord.units import parse_duration
 
-lab = typer.Typer(no_args_is_help=True, help="Inject a fault into a private PostgreSQL server and look at it.")
+lab = typer.Typer(no_args_is_help=True, help="Inject a fault into a private database server and look at it.")
 app.add_typer(lab, name="lab")
+
+
+Engine = Annotated[Literal["postgresql", "mariadb", "mysql"], flag("What kind of server.", "--engine")]
 
 
 def _faults_like(incomplete: str) -> list[str]:
@@ -23,7 +26,7 @@ def _faults_like(incomplete: str) -> list[str]:
 
 
 @command(lab, "list")
-def list_faults(*, json: Json = False) -> None:
+def list_faults(*, engine: Engine = "postgresql", json: Json = False) -> None:
     """List the faults.
 
     Exit status: 0.
@@ -31,7 +34,8 @@ def list_faults(*, json: Json = False) -> None:
     from doctord.app.lab import faults
     from doctord.report import lab as words
 
-    typer.echo(json_text(words.listed_document(faults())) if json else words.listed(faults()))
+    found = faults(engine)
+    typer.echo(json_text(words.listed_document(found)) if json else words.listed(found))
 
 
 @command(lab, "run")
@@ -39,7 +43,11 @@ def run_fault(
     *,
     name: Annotated[str, argument("A name from `doctord lab list`.", "FAULT", autocompletion=_faults_like)],
     for_: Annotated[str, length("How long the fault lasts, once it bites.", "--for")] = "20s",
-    bin_dir: Annotated[Path | None, folder("Folder of PostgreSQL's programs.")] = None,
+    engine: Engine = "postgresql",
+    performance_schema: Annotated[
+        bool | None, flag("Of MariaDB and MySQL; else as by default.", "--performance-schema/--no-performance-schema")
+    ] = None,
+    bin_dir: Annotated[Path | None, folder("Folder of the server's programs.")] = None,
     load: Annotated[Literal["tpcb", "orders"], flag("The light load: pgbench's own, or order entry.")] = "tpcb",
     intensity: Annotated[Literal["mild", "moderate", "severe"], flag("How much of the fault.")] = "moderate",
     seed: Annotated[int, number("For everything random in the load.", min=0)] = 1,
@@ -60,13 +68,15 @@ def run_fault(
     from doctord.report import lab as words
 
     log_to_standard_error("doctord: %(message)s", logging.INFO)
-    fault, seconds = fault_named(name), parse_duration(for_)
+    fault, seconds = fault_named(name, engine), parse_duration(for_)
 
     invite = (
         None if diagnose else lambda server: typer.echo(words.invitation(fault, server, seconds, keep=keep), err=True)
     )
     dose = Dose(seed, intensity)
+    settings = {} if performance_schema is None else {"performance_schema": "ON" if performance_schema else "OFF"}
     tried = try_fault(
-        fault, seconds, invite, dose=dose, load=load, bin_dir=bin_dir, keep=keep, lake=lake, watcher=Terminal()
-    )
+        fault, seconds, invite, dose=dose, load=load, bin_dir=bin_dir, keep=keep, lake=lake, watcher=Terminal(),
+        engine=engine, settings=settings,
+    )  # fmt: skip
     return show(tried, words, json=json)

@@ -3,20 +3,27 @@
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from doctord.lab.binaries import find_binaries
 from doctord.lab.dose import MODERATE, Dose
 from doctord.lab.effect import Effect, effect_on_figure, effect_on_load
 from doctord.lab.errors import UnavailableError
-from doctord.lab.fault import Fault
+from doctord.lab.fault import Engine, Fault
 from doctord.lab.host import cgroup, folder, loop_device
+from doctord.lab.host.cgroup import Group
 from doctord.lab.host.processes import orderly_end
 from doctord.lab.load.workload import LOADS, Load, Pace, Workload, workload
+from doctord.lab.mysql.binaries import Program, find_program
+from doctord.lab.mysql.clients import clients
+from doctord.lab.mysql.server import PrivateMySQL
+from doctord.lab.mysql.server import running_server as running_mysql
+from doctord.lab.mysql.tables import LOADS as MYSQL_LOADS
+from doctord.lab.mysql.tables import provide_data
 from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
 
@@ -26,6 +33,7 @@ _CLIENTS = 4
 _RATE_PER_S = 100
 BEFORE_S = 3.0
 
+LabServer = PrivateServer | PrivateMySQL
 Seen = TypeVar("Seen")
 
 
@@ -48,12 +56,14 @@ class Outcome(Generic[Seen]):
 
 def run(
     fault: Fault,
-    look: Callable[[PrivateServer], Seen],
+    look: Callable[[Any], Seen],
     *,
     dose: Dose = MODERATE,
     load: Load = "tpcb",
     bin_dir: Path | None = None,
     keep: bool = False,
+    engine: Engine = "postgresql",
+    settings: Mapping[str, str] | None = None,
 ) -> Outcome[Seen]:
     """Inject a fault into a private server and look at it once the fault bites.
 
@@ -61,20 +71,68 @@ def run(
 
     Args:
         fault: the fault.
-        look: is called with the server while the fault lasts; the outcome holds what it returns.
+        look: is called with the server (a `PrivateServer`, or a `PrivateMySQL`) while the fault lasts; the outcome
+            holds what it returns.
         dose: how much of it, and the seed of everything random in the load.
         load: the light load.
-        bin_dir: folder of PostgreSQL's programs; null: the newest found.
+        bin_dir: folder of the server's programs; null: the newest found.
         keep: whether the server's folder, with its logs, stays.
+        engine: what kind of server, one of the fault's family.
+        settings: what the server is to have beside the fault's own.
 
     Raises:
-        LabError: there is no usable PostgreSQL, or it does not start.
+        LabError: there is no usable server of that kind, or it does not start.
     """
+    own = replace(fault, settings={**(settings or {}), **fault.settings})
     try:
-        with loaded_server(fault, dose, load, bin_dir, keep=keep) as (server, light):
+        with _loaded(own, dose, load, bin_dir, engine, keep=keep) as (server, light):
             return _injected(fault, look, dose, server, light)
     except UnavailableError as reason:
         return Outcome(fault, dose, skipped=str(reason))
+
+
+def _loaded(
+    fault: Fault, dose: Dose, load: Load, bin_dir: Path | None, engine: Engine, *, keep: bool
+) -> AbstractContextManager[tuple[LabServer, Workload]]:
+    if engine == "postgresql":
+        return loaded_server(fault, dose, load, bin_dir, keep=keep)
+    return loaded_mysql(fault, dose, load, find_program(engine, bin_dir), keep=keep)
+
+
+@contextmanager
+def place_for(fault: Fault, *, keep: bool) -> Iterator[tuple[Path, Group | None]]:
+    """A folder for a server, and the control group that the fault asks for; whatever way it ends, both are gone.
+
+    Raises:
+        UnavailableError: the fault cannot be injected here.
+    """
+    if fault.root_for and os.geteuid() != 0:
+        raise UnavailableError(f"it needs root, for {fault.root_for}")
+    with orderly_end(), ExitStack() as stack:
+        loop_device.sweep()
+        folder.sweep()
+        cgroup.sweep()
+        home = stack.enter_context(folder.private_folder(keep=keep))
+        yield home, stack.enter_context(cgroup.control_group(fault.controller)) if fault.controller else None
+
+
+@contextmanager
+def loaded_mysql(
+    fault: Fault, dose: Dose, load: Load, program: Program, *, keep: bool = False
+) -> Iterator[tuple[PrivateMySQL, Workload]]:
+    """A private MariaDB or MySQL as a fault wants it, with the light load.
+
+    Raises:
+        LabError: it does not start.
+        UnavailableError: the fault cannot be injected here.
+    """
+    with place_for(fault, keep=keep) as (home, group):
+        provide_data(program, home / "data")
+        with (
+            running_mysql(program, home, home / "data", fault.settings, group=group, entrance=fault.entrance) as server,
+            clients(server, MYSQL_LOADS[load], seed=dose.seed, clients=_CLIENTS, rate_per_s=_RATE_PER_S) as light,
+        ):
+            yield server, light
 
 
 @contextmanager
@@ -87,16 +145,9 @@ def loaded_server(
         LabError: there is no usable PostgreSQL, or it does not start.
         UnavailableError: the fault cannot be injected here.
     """
-    if fault.root_for and os.geteuid() != 0:
-        raise UnavailableError(f"it needs root, for {fault.root_for}")
-    binaries = find_binaries(bin_dir)
-    with orderly_end(), ExitStack() as stack:
-        loop_device.sweep()
-        folder.sweep()
-        cgroup.sweep()
-        home = stack.enter_context(folder.private_folder(keep=keep))
+    with place_for(fault, keep=keep) as (home, group), ExitStack() as stack:
+        binaries = find_binaries(bin_dir)
         provide_cluster(binaries, fault.scale, home / "data")
-        group = stack.enter_context(cgroup.control_group(fault.controller)) if fault.controller else None
         server = stack.enter_context(
             running_server(binaries, home, home / "data", fault.settings, group=group, entrance=fault.entrance)
         )
@@ -112,7 +163,11 @@ def loaded_server(
 
 
 def _injected(
-    fault: Fault, look: Callable[[PrivateServer], Seen], dose: Dose, server: PrivateServer, light: Workload
+    fault: Fault,
+    look: Callable[[Any], Seen],
+    dose: Dose,
+    server: LabServer,
+    light: Workload,
 ) -> Outcome[Seen]:
     log.info("the server runs; watching it healthy for %g s", BEFORE_S)
     started = time.time()
@@ -129,7 +184,11 @@ def _injected(
 
 
 def effect_of(
-    fault: Fault, server: PrivateServer, figure: float | None, before: Pace | None, during: Pace | None
+    fault: Fault,
+    server: LabServer,
+    figure: float | None,
+    before: Pace | None,
+    during: Pace | None,
 ) -> Effect | None:
     """What the fault has taken, while it lasts; `figure` is its own figure before it."""
     if fault.cause is None:

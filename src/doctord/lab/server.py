@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, Protocol
 
 import psycopg
 from psycopg import sql
@@ -145,7 +145,16 @@ def running_server(
         _stop(process, signal.SIGINT if orderly else signal.SIGQUIT)
 
 
-def its_group(server: PrivateServer) -> Group:
+class Grouped(Protocol):
+    """A server that may have been started in a control group of its own."""
+
+    @property
+    def group(self) -> Group | None:
+        """The group; null where it has none."""
+        ...
+
+
+def its_group(server: Grouped) -> Group:
     """The control group that the server was started in."""
     if server.group is None:
         raise LookupError("the fault does not say which controller it needs")

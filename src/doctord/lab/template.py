@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -30,12 +30,12 @@ def provide_cluster(binaries: Path, scale: int, data: Path) -> None:
     with kept.with_name("lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if kept.exists():
-            _copy(kept, data)
+            copy(kept, data)
         else:
             log.info("preparing a cluster, once for this version of PostgreSQL")
             _prepare(binaries, scale, data)
-            _keep(data, kept)
-    _quietly(["sync", "--file-system", data])
+            keep(data, kept)
+    quietly(["sync", "--file-system", data])
 
 
 def cache_folder() -> Path:
@@ -57,16 +57,18 @@ def cache_folder() -> Path:
     return folder
 
 
-def _copy(source: Path, target: Path) -> None:
-    _quietly(["cp", "--archive", "--reflink=auto", "--no-target-directory", source, target])
+def copy(source: Path, target: Path) -> None:
+    """Copy a data directory, sharing its blocks where the file system can."""
+    quietly(["cp", "--archive", "--reflink=auto", "--no-target-directory", source, target])
 
 
-def _keep(data: Path, kept: Path) -> None:
+def keep(data: Path, kept: Path) -> None:
+    """Keep a copy of a data directory under a name that is there only once it is whole."""
     partial = kept.with_name("partial")
     if partial.exists():
         shutil.rmtree(partial)
     try:
-        _copy(data, partial)
+        copy(data, partial)
         partial.rename(kept)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -74,7 +76,7 @@ def _keep(data: Path, kept: Path) -> None:
 
 def _prepare(binaries: Path, scale: int, data: Path) -> None:
     options = ["--username=postgres", "--encoding=UTF8", "--no-locale", "--no-sync", "--auth=peer"]
-    _quietly(tied([binaries / "initdb", *options, "--pgdata", data], user=server_user()))
+    quietly(tied([binaries / "initdb", *options, "--pgdata", data], user=server_user()))
     # Without replicas in mind, loading a new table writes no WAL.
     loading = {"wal_level": "minimal", "max_wal_senders": "0"}
     with running_server(binaries, data.parent, data, loading, orderly=True) as server:
@@ -90,15 +92,20 @@ def _fill(server: PrivateServer, scale: int) -> None:
             connection.execute("create extension pg_stat_statements")
             with (server.data / "postgresql.conf").open("a") as configuration:
                 configuration.write("shared_preload_libraries = 'pg_stat_statements'\n")
-    _quietly([server.binaries / "pgbench", "--initialize", "--quiet", f"--scale={scale}", server.dsn])
+    quietly([server.binaries / "pgbench", "--initialize", "--quiet", f"--scale={scale}", server.dsn])
     for statement in TABLES:
         server.execute(statement)
     server.execute("vacuum analyze")
     server.execute("checkpoint")
 
 
-def _quietly(command: Sequence[str | Path]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def quietly(command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> None:
+    """Run a command, in our own environment or another one.
+
+    Raises:
+        LabError: it fails; the hint has its last words.
+    """
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
         last = "\n  ".join(done.stderr.splitlines()[-3:])
         raise LabError("the cluster could not be prepared", f"the last words were:\n  {last}")

@@ -8,6 +8,8 @@ from doctord.app.lab import Tried
 from doctord.lab.effect import Effect
 from doctord.lab.fault import Fault
 from doctord.lab.load.workload import Pace
+from doctord.lab.mysql.server import own_user
+from doctord.lab.run import LabServer
 from doctord.lab.server import PrivateServer
 from doctord.report.diagnosis import document as diagnoses
 from doctord.report.diagnosis import terminal
@@ -33,11 +35,17 @@ def listed(faults: Sequence[Fault]) -> str:
     return "\n".join(f"{fault.name:<{width}}  {fault.summary}{' (root)' if fault.root_for else ''}" for fault in faults)
 
 
-def invitation(fault: Fault, server: PrivateServer, seconds: float, *, keep: bool) -> str:
+def invitation(fault: Fault, server: LabServer, seconds: float, *, keep: bool) -> str:
     """What the fault does, how to look at the server while it lasts, and whether the server's folder stays."""
     lines = [fault.description, "", f"Look at it for {seconds:g} s:"]
-    lines += [f'  psql "{server.dsn}"', f'  doctord checkup --dsn "{server.dsn}"']
+    lines += [f"  {_client(server)}", f'  doctord checkup --dsn "{server.dsn}"']
     return "\n".join([*lines, *([f"Its folder stays: {server.folder}"] if keep else [])])
+
+
+def _client(server: LabServer) -> str:
+    if isinstance(server, PrivateServer):
+        return f'psql "{server.dsn}"'
+    return f"mysql --socket={server.socket} --user={own_user()}"
 
 
 def document(found: Tried) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Faults of CPUs: who takes them."""

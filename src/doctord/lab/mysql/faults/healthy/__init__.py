@@ -1,0 +1,1 @@
+"""The healthy run, and odd but healthy ones."""

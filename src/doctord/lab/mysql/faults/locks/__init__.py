@@ -1,0 +1,1 @@
+"""Faults of locks and old row versions: who waits for whom."""

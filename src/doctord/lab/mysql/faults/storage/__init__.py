@@ -1,0 +1,1 @@
+"""Faults of reads, writes and the log."""
