@@ -4,6 +4,7 @@ It asks for the servers, has the window diagnosed, and takes the worst finding t
 the server's instructions say. What it reaches for every recorded fault of the lab is what an assistant could.
 """
 
+import os
 import tarfile
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from doctord.mcp.tools import TOOLS
 
 # The lab names its one server; a lake holds the whole host, and a second server on it was slow to let clients in.
 OF_ANOTHER_SERVER = {"analyze_run", "cpu_quota_enough", "index_built", "neighbour_fills", "neighbour_rewrites"}
+# Every verdict is judged in tests/lab/test_recordings.py already: here a sixth of them shows the way to it.
+WALKED = sorted(all_faults())[:: 1 if os.environ.get("DOCTORD_WALK") == "all" else 6]
 RECORDINGS = Path(__file__).parents[1] / "lab/recordings"
 
 
@@ -42,7 +45,7 @@ def _before(moment: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", sorted(all_faults()))
+@pytest.mark.parametrize("fault", WALKED)
 def test_the_walk_ends_at_the_injected_cause(fault: str, tmp_path: Path) -> None:
     with tarfile.open(RECORDINGS / f"{fault}.tar") as recording:
         recording.extractall(tmp_path, filter="data")
