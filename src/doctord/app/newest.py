@@ -1,0 +1,63 @@
+"""Up to when there is data in a lake, also while it is being written: looked at again only where something came."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from doctord._native import read_checks, read_segment
+from doctord.dataset.tables import LASTING
+from doctord.lake.place import LakePaths
+
+_TELLING: Final = ("cpu", "session", "wait")  # tables that a recorder fills each second
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Newest:
+    """The newest moment that rows of a lake tell of; cheap to ask every second."""
+
+    def __init__(self, lake: Path) -> None:
+        """Nothing was looked at yet."""
+        self._place = LakePaths(lake)
+        self._sealed: datetime | None = None
+        self._sizes = dict[Path, int]()
+        self._known: datetime | None = None
+
+    def moment(self) -> datetime | None:
+        """End of the newest row, UTC; null where nothing was recorded."""
+        sizes = {path: path.stat().st_size for path in self._place.segments() if path.exists()}
+        if self._known is None or sizes != self._sizes:
+            if self._known is None or sizes.keys() != self._sizes.keys():
+                self._sealed = self._newest_sealed()
+            ends = [self._sealed, *map(_newest_in, sizes)]
+            self._known, self._sizes = max((end for end in ends if end), default=None), sizes
+        return self._known
+
+    def _newest_sealed(self) -> datetime | None:
+        """Of the files of the last day: all rows of a file are of its day."""
+        files = [path for path in self._place.parquet() if path.parts[-3] not in LASTING]
+        last = max((path.parent.name for path in files), default=None)
+        ends = (_last_of(path) for path in files if path.parent.name == last)
+        return max((end for end in ends if end), default=None)
+
+
+def _newest_in(segment: Path) -> datetime | None:
+    """Of the tables that are filled each second; of all, where it has none of them."""
+    try:
+        batches, _ = read_segment(segment, list(_TELLING))
+    except (OSError, ValueError):  # sealed since the listing, or damaged: others tell
+        return None
+    ends = [pc.max(pa.record_batch(batch)["ts"]).as_py() for batch in batches]
+    return max((end for end in ends if end), default=None)
+
+
+def _last_of(path: Path) -> datetime | None:
+    try:
+        checks = read_checks(path)
+    except (OSError, ValueError):
+        return None
+    if checks is None or checks[0] is None:
+        return None
+    return _EPOCH + timedelta(microseconds=checks[0][1])

@@ -1,0 +1,153 @@
+"""The server: the routes, how a request becomes an answer, and the page beside them."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any, Final
+
+import pyarrow as pa
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from doctord.errors import UserError
+from doctord.report.load_over_time import columns
+from doctord.serve.answers import FRESH_S, Answer, Answers
+from doctord.serve.api import ENDPOINTS
+from doctord.serve.endpoint import Endpoint
+from doctord.serve.lakes import Asked, Lakes
+from doctord.serve.openapi import ARROW, PREFIX, document
+from doctord.serve.parameters import OfTime, query
+from doctord.serve.problems import Problem
+from doctord.serve.stream import Growth
+
+PAGE: Final = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    "/app.js": ("app.js", "text/javascript; charset=utf-8"),
+    "/app.css": ("app.css", "text/css; charset=utf-8"),
+}
+LONGEST_QUERY: Final = 8000  # bytes
+
+
+class Server:
+    """What the routes share: the lakes, and what was answered of them."""
+
+    def __init__(self, lakes: Lakes) -> None:
+        """Serve these lakes."""
+        self.lakes = lakes
+        self._answers = Answers()
+        self._growth = Growth(lakes)
+        self._openapi = document(ENDPOINTS)
+
+    def routes(self) -> list[Route]:
+        """All there is."""
+        return [
+            *(Route(PREFIX + one.path, self._of(one), methods=["GET"]) for one in ENDPOINTS),
+            Route(f"{PREFIX}/openapi.json", self._describe, methods=["GET"]),
+            Route(f"{PREFIX}/stream", self._stream, methods=["GET"]),
+            *(Route(path, page, methods=["GET"]) for path in PAGE),
+        ]
+
+    def _of(self, endpoint: Endpoint) -> Any:  # noqa: ANN401 - what Starlette takes for an endpoint
+        async def answered(request: Request) -> Response:
+            given = _given(endpoint, request)
+            asked, is_past = self._asked(endpoint, given)
+            answer = await self._answers.answer(endpoint, asked, given, is_past=is_past)
+            return _response(answer, request, endpoint, is_past=is_past)
+
+        return answered
+
+    def _asked(self, endpoint: Endpoint, given: Any) -> tuple[Asked | Lakes, bool]:  # noqa: ANN401 - of the endpoint
+        """What an endpoint is asked about, and whether it will not change any more."""
+        if not isinstance(given, OfTime):
+            return self.lakes, False
+        every_s = int(FRESH_S[endpoint.runs])
+        asked = self.lakes.asked(given.lake, given.host, given.since, given.until, every_s)
+        return asked, asked.is_past
+
+    async def _describe(self, _request: Request) -> Response:
+        return JSONResponse(self._openapi)
+
+    async def _stream(self, _request: Request) -> Response:
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(await self._growth.listen(), 200, headers, "text/event-stream")
+
+
+def application(lakes: Lakes) -> ASGIApp:
+    """The application, to be guarded by `access.Access`."""
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+
+    handlers: Mapping[Any, Any] = {Problem: _refused, UserError: _user_refused, HTTPException: _no_such}
+    return Starlette(routes=Server(lakes).routes(), exception_handlers=handlers, lifespan=lifespan)
+
+
+def _given(endpoint: Endpoint, request: Request) -> Any:  # noqa: ANN401 - of the endpoint
+    """The parameters of a request.
+
+    Raises:
+        Problem: one of them is malformed, or there is none of that name.
+    """
+    if len(request.url.query) > LONGEST_QUERY:
+        raise Problem(414, "the address is too long", "fewer filters")
+    pairs = [*request.query_params.multi_items(), *((name, str(value)) for name, value in request.path_params.items())]
+    try:
+        return endpoint.parameters.model_validate(query(endpoint.parameters, pairs))
+    except ValidationError as error:
+        told = [f"{'.'.join(map(str, one['loc'])) or 'parameters'}: {one['msg']}" for one in error.errors()[:5]]
+        known = ", ".join(field.alias or name for name, field in endpoint.parameters.model_fields.items())
+        raise Problem(400, "; ".join(told), f"parameters are {known}") from error
+
+
+def _response(answer: Answer, request: Request, endpoint: Endpoint, *, is_past: bool) -> Response:
+    is_arrow = endpoint.is_tabular and ARROW in request.headers.get("accept", "")
+    headers = {"Cache-Control": "private, no-cache" if is_past else "no-store", "Vary": "Accept"}
+    if is_past:
+        headers["ETag"] = etag = f'{answer.etag[:-1]}{"-arrow" if is_arrow else ""}"'
+        if etag in [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]:
+            return Response(None, 304, headers)
+    if is_arrow:
+        return Response(_arrow(answer.document), 200, headers, ARROW)
+    return Response(answer.body, 200, headers, "application/json")
+
+
+def _arrow(told: Mapping[str, Any]) -> bytes:
+    """The buckets of a document as a stream of Arrow; what is no column stands in the metadata of its schema."""
+    table = pa.table(columns(told))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+async def page(request: Request) -> Response:
+    """A file of the page, as it lies in the package."""
+    name, kind = PAGE[request.url.path]
+    file = files("doctord.serve").joinpath("page", name)
+    if not file.is_file():
+        raise Problem(404, f"there is no {name}", f"the API is described at {PREFIX}/openapi.json")
+    return Response(file.read_bytes(), 200, {"Cache-Control": "no-cache"}, kind)
+
+
+async def _refused(_request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, Problem)  # noqa: S101 - what it is registered for
+    return problem.response()
+
+
+async def _user_refused(_request: Request, refusal: Exception) -> Response:
+    assert isinstance(refusal, UserError)  # noqa: S101 - likewise
+    return Problem.of(refusal).response()
+
+
+async def _no_such(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - likewise
+    hint = f"the API is described at {PREFIX}/openapi.json"
+    return Problem(
+        error.status_code, f"{request.method} {request.url.path}: {error.detail}", hint, error.headers
+    ).response()
