@@ -262,8 +262,8 @@ at `PREFIX/openapi.json`.
 - **Refusals** are `application/problem+json`: `title`, `status`, `detail`, and `hint`: what to do instead.
 - **ETag**: an answer about a time that has been recorded whole has one; `If-None-Match` saves the transfer.
 - **Arrow**: where it says so, `Accept: ARROW` gives the buckets as columns: `start_s`
-  (seconds since 1970), `band_0` to the last in the order of `bands`, `others`, `total_mean` and the rest of the
-  envelope.
+  (seconds since 1970), and each list of numbers under the names that lead to it: `bands.0.values`, `total.high`. The
+  rest of the document is JSON in the schema's metadata, `doctord`.
 """
 STREAM = """
 ## /stream

@@ -8,46 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from doctord.analyse.buckets import Buckets, Envelope, Numbers
 from doctord.analyse.load_steps import DIMENSIONS, Steps
 from doctord.errors import UserError
 
-Numbers = npt.NDArray[np.float64]
-
-# Widths that a bucket is given: people read an axis of these.
-WIDTHS_S: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 14400, 21600, 43200, 86400)
 LEAST_LOOKED: Final = 0.5  # of a step, that anything is said of its bucket
 MAY_BE_NONE: Final = ("blocker",)  # where each session with a value could as well have none
-
-
-@dataclass(frozen=True, slots=True)
-class Buckets:
-    """Even stretches of time: bucket 0 begins `start_s` seconds after 1970."""
-
-    start_s: int
-    width_s: int
-    count: int
-
-    @classmethod
-    def between(cls, since_s: float, until_s: float, most: int, step_s: int = 1) -> "Buckets":
-        """The narrowest buckets of whole steps, no more than so many, that hold all from one moment to another.
-
-        >>> Buckets.between(1000.5, 4600.0, 100)
-        Buckets(start_s=960, width_s=60, count=61)
-        """
-        widths = [width for width in WIDTHS_S if width % step_s == 0]
-        widths += [factor * (widths or [step_s])[-1] for factor in (2, 5, 10, 20, 50, 100, 1000, 10_000)]
-        for width_s in widths:
-            first, last = int(since_s // width_s), int(-(-until_s // width_s))
-            if last - first <= most:
-                break
-        return cls(first * width_s, width_s, last - first)
-
-    def of_step(self, step_s: int) -> pl.Expr:
-        """The bucket of a step `at` (see `Steps`)."""
-        return (pl.col("at") * step_s - self.start_s) // self.width_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +33,6 @@ class Band:
     sessions: float
     share: float
     values: Numbers
-
-
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """Of each bucket the mean of its steps, and their extremes and quartiles; NaN where it was not looked at."""
-
-    mean: Numbers
-    low: Numbers
-    q1: Numbers
-    median: Numbers
-    q3: Numbers
-    high: Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +99,7 @@ def load_over_time(
     Raises:
         UserError: there is no such dimension, or these steps do not tell it.
     """
-    chosen = _chosen(steps, (dimension, *where), where).with_columns(bucket=buckets.of_step(steps.step_s))
+    chosen = _chosen(steps, (dimension, *where), where).with_columns(bucket=_bucket(steps, buckets))
     looked_s = _looked(steps, where, buckets)
     chosen = chosen.filter(pl.col("bucket").is_in(np.flatnonzero(~np.isnan(looked_s))))
     seconds = float(np.nansum(looked_s))
@@ -207,7 +163,7 @@ def _is_one_of(column: str, values: Sequence[str | None]) -> pl.Expr:
 
 def _looked(steps: Steps, where: Mapping[str, Sequence[str | None]], buckets: Buckets) -> Numbers:
     """Seconds of each bucket that were looked at; NaN where that is next to nothing. Of several hosts the longest."""
-    rows = steps.looked.with_columns(bucket=buckets.of_step(steps.step_s))
+    rows = steps.looked.with_columns(bucket=_bucket(steps, buckets))
     if "host" in where:
         rows = rows.filter(_is_one_of("host", where["host"]))
     rows = rows.filter(pl.col("bucket").is_between(0, buckets.count - 1))
@@ -260,6 +216,11 @@ def _fewest(steps: Steps, buckets: Buckets) -> Numbers:
 
 def _extremes(steps: Steps, buckets: Buckets) -> pl.DataFrame:
     """The extremes of each step by bucket, of all hosts together."""
-    rows = steps.looked.with_columns(bucket=buckets.of_step(steps.step_s))
+    rows = steps.looked.with_columns(bucket=_bucket(steps, buckets))
     rows = rows.filter(pl.col("bucket").is_between(0, buckets.count - 1))
     return rows.group_by("bucket", "at").agg(pl.col("low").sum(), pl.col("high").sum())
+
+
+def _bucket(steps: Steps, buckets: Buckets) -> pl.Expr:
+    """The bucket in which a step lies."""
+    return (pl.col("at") * steps.step_s - buckets.start_s) // buckets.width_s

@@ -9,7 +9,8 @@ from typing import Final
 
 import polars as pl
 
-from doctord.analyse.load_over_time import Buckets, LoadOverTime, Skew, load_over_time, skews
+from doctord.analyse.buckets import Buckets
+from doctord.analyse.load_over_time import LoadOverTime, Skew, load_over_time, skews
 from doctord.analyse.load_steps import Steps, steps_of
 from doctord.lake.query import Lake
 

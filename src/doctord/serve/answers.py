@@ -22,7 +22,6 @@ from doctord.serve.problems import Problem
 LONGEST_S: Final = 60.0
 AT_ONCE: Final = {"process": 2, "thread": 4}
 KEPT_BYTES: Final = 64 << 20
-FRESH_S: Final = {"process": 10.0, "thread": 1.0}  # so long the answer about a time that goes on is given again
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class Answers:
             finally:
                 if not self._turns[key].statistics().tasks_waiting:
                     del self._turns[key]
-            self._keep(key, answer, float("inf") if is_past else monotonic() + FRESH_S[endpoint.runs])
+            self._keep(key, answer, float("inf") if is_past else monotonic() + endpoint.fresh_s)
             return answer
 
     def _known(self, key: tuple[Any, ...]) -> Answer | None:

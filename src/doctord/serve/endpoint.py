@@ -24,6 +24,7 @@ class Endpoint:
         document: A TypedDict that says what form the answer has.
         runs: `thread`: it answers in well under a second; `process`: it may take long, and is ended where that is too
             long.
+        fresh_s: So long an answer about a time that goes on is given again.
         is_tabular: Whether it has an Arrow form too.
     """
 
@@ -32,6 +33,7 @@ class Endpoint:
     parameters: type[OfLake]
     document: Any
     runs: Literal["thread", "process"] = "thread"
+    fresh_s: int = 1
     is_tabular: bool = False
 
     @property

@@ -1,5 +1,6 @@
 """The server: the routes, how a request becomes an answer, and the page beside them."""
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -15,8 +16,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from doctord.errors import UserError
-from doctord.report.load_over_time import columns
-from doctord.serve.answers import FRESH_S, Answer, Answers
+from doctord.report.buckets import columns
+from doctord.serve.answers import Answer, Answers
 from doctord.serve.api import ENDPOINTS
 from doctord.serve.endpoint import Endpoint
 from doctord.serve.lakes import Asked, Lakes
@@ -65,8 +66,7 @@ class Server:
         """What an endpoint is asked about, and whether it will not change any more."""
         if not isinstance(given, OfTime):
             return self.lakes, False
-        every_s = int(FRESH_S[endpoint.runs])
-        asked = self.lakes.asked(given.lake, given.host, given.since, given.until, every_s)
+        asked = self.lakes.asked(given.lake, given.host, given.since, given.until, endpoint.fresh_s)
         return asked, asked.is_past
 
     async def _describe(self, _request: Request) -> Response:
@@ -119,7 +119,8 @@ def _response(answer: Answer, request: Request, endpoint: Endpoint, *, is_past: 
 
 def _arrow(told: Mapping[str, Any]) -> bytes:
     """The buckets of a document as a stream of Arrow; what is no column stands in the metadata of its schema."""
-    table = pa.table(columns(told))
+    numbers, about = columns(told)
+    table = pa.table(numbers, metadata={"doctord": json.dumps(about)})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
