@@ -99,11 +99,14 @@ def load_over_time(
     Raises:
         UserError: there is no such dimension, or these steps do not tell it.
     """
-    chosen = _chosen(steps, (dimension, *where), where).with_columns(bucket=_bucket(steps, buckets))
+    kinds = _chosen(steps, (dimension, *where), where).select("kind", name=DIMENSIONS[dimension])
     looked_s = _looked(steps, where, buckets)
-    chosen = chosen.filter(pl.col("bucket").is_in(np.flatnonzero(~np.isnan(looked_s))))
     seconds = float(np.nansum(looked_s))
-    sums = chosen.group_by("bucket", name=DIMENSIONS[dimension]).agg(pl.col("active_s").sum())
+    active = steps.active.with_columns(bucket=_bucket(steps, buckets))
+    is_looked = pl.col("bucket").is_in(np.flatnonzero(~np.isnan(looked_s)))
+    chosen = active.filter(is_looked).join(kinds.select("kind"), "kind", how="semi")
+    by_kind = chosen.group_by("bucket", "kind").agg(pl.col("active_s").sum())
+    sums = by_kind.join(kinds, "kind").group_by("bucket", "name").agg(pl.col("active_s").sum())
     by_name = sums.group_by("name").agg(pl.col("active_s").sum()).sort("active_s", "name", descending=[True, False])
     names, all_s = by_name["name"].to_list(), float(by_name["active_s"].sum())
 
@@ -126,10 +129,12 @@ def skews(steps: Steps, where: Mapping[str, Sequence[str | None]]) -> list[Skew]
     Method: 1 - Pielou's evenness (Pielou: "The measurement of diversity in different types of biological collections",
     1966): 1 - H / ln(n), H being Shannon's entropy of the parts, and n how many there are.
     """
-    chosen = _chosen(steps, tuple(where), where)
+    kinds = _chosen(steps, tuple(where), where)
+    whole = steps.active.group_by("kind").agg(pl.col("active_s").sum()).filter(pl.col("active_s") > 0)
+    chosen = kinds.join(whole, "kind")
     found = list[Skew]()
     for name in steps.dimensions:
-        parts = chosen.group_by(value=DIMENSIONS[name]).agg(pl.col("active_s").sum()).filter(pl.col("active_s") > 0)
+        parts = chosen.group_by(value=DIMENSIONS[name]).agg(pl.col("active_s").sum())
         if name in where or parts.is_empty():
             continue
         parts = parts.sort("active_s", "value", descending=[True, False])
@@ -142,6 +147,7 @@ def skews(steps: Steps, where: Mapping[str, Sequence[str | None]]) -> list[Skew]
 
 
 def _chosen(steps: Steps, names: Sequence[str], where: Mapping[str, Sequence[str | None]]) -> pl.DataFrame:
+    """The kinds of sessions that count."""
     for name in names:
         if name not in DIMENSIONS:
             raise UserError(f"there is no dimension {name!r}", f"dimensions are {', '.join(DIMENSIONS)}")
@@ -151,7 +157,7 @@ def _chosen(steps: Steps, names: Sequence[str], where: Mapping[str, Sequence[str
                 f"ask for a shorter time, or for {', '.join(steps.dimensions)}",
             )
     conditions = [_is_one_of(DIMENSIONS[name], values) for name, values in where.items()]
-    return steps.active.filter(*conditions) if conditions else steps.active
+    return steps.kinds.filter(*conditions) if conditions else steps.kinds
 
 
 def _is_one_of(column: str, values: Sequence[str | None]) -> pl.Expr:

@@ -6,7 +6,7 @@ lie in two steps are parted between them, so that sessions which are always ther
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
@@ -18,11 +18,10 @@ from doctord.dataset.dataset import Dataset
 # The column that each dimension is told by: those of a session, and whose it is.
 DIMENSIONS: Final = {"host": "host"} | OF_SESSIONS
 OF_WAITS: Final = ("host", "server", "wait_class", "event", "wait_kind")
-# What sums of minutes tell apart: with single sessions they would be as many as the samples themselves.
+# What sums tell apart: with single sessions they would be as many as the samples themselves.
 WITHOUT_SESSIONS: Final = tuple(name for name in DIMENSIONS if name != "session")
 FINEST_S: Final = 1
 _US: Final = 1_000_000
-_HOST: Final = pl.col("host")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,40 +30,61 @@ class Steps:
 
     Attributes:
         step_s: Seconds of a step.
-        active: `at`, the columns of dimensions, `active_s`: seconds that sessions of this kind were at work, and
-            `most`: as many of them as were at work on average in any one of the finest steps in it.
+        kinds: `kind`, a number, and what sessions of this kind have in common: the columns of dimensions.
+        active: `at`, `kind`, `active_s`: seconds that sessions of this kind were at work, and `most`: as many of them
+            as were at work on average in any one of the finest steps in it.
         looked: `at`, `host`, `looked_s`: seconds of the step that were looked at; no row where none was. `low`, `high`:
             the fewest and the most sessions of the host at work in any one of the finest steps in it.
     """
 
     step_s: int
+    kinds: pl.DataFrame
     active: pl.DataFrame
     looked: pl.DataFrame
 
     @property
     def dimensions(self) -> tuple[str, ...]:
         """The dimensions that are told apart."""
-        return tuple(name for name, column in DIMENSIONS.items() if column in self.active.columns)
+        return tuple(name for name, column in DIMENSIONS.items() if column in self.kinds.columns)
+
+    def between(self, since_s: float, until_s: float) -> "Steps":
+        """The steps that begin in a time."""
+        inside = pl.col("at").is_between(since_s // self.step_s, until_s / self.step_s, closed="left")
+        return replace(self, active=self.active.filter(inside), looked=self.looked.filter(inside))
 
 
-def steps_of(dataset: Dataset, dimensions: Sequence[str] = tuple(DIMENSIONS)) -> Steps:
+EMPTY: Final = Steps(
+    FINEST_S,
+    pl.DataFrame(schema={"kind": pl.UInt32}),
+    pl.DataFrame(schema={"at": pl.Int64, "kind": pl.UInt32, "active_s": pl.Float64, "most": pl.Float64}),
+    pl.DataFrame(
+        schema={"at": pl.Int64, "host": pl.String, "looked_s": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    ),
+)
+
+
+def steps_of(dataset: Dataset, dimensions: Sequence[str] = tuple(DIMENSIONS), *, is_growing: bool = False) -> Steps:
     """The load of a dataset by the finest steps that its rows tell: of its sampled sessions, or of its sums of waits.
 
     Args:
         dataset: Sessions, or waits; rows of `cpu` of the whole host tell when it was looked at.
         dimensions: What is to be told apart.
+        is_growing: A host is looked at a moment after its sessions: of that moment nobody knows yet.
     """
-    names, rows = _rows(dataset, dimensions)
-    looks = _looks(dataset, rows)
+    kinds, rows = _rows(dataset, dimensions)
+    looks = _looks(dataset, rows.join(kinds.select("kind", "host"), "kind"))
     usual_s = max(float(part["interval_s"].median() or 0.0) for part in (rows, looks))  # type: ignore[arg-type]
     step_s = FINEST_S if usual_s <= 1.5 * FINEST_S else math.ceil(usual_s)
-    last = looks.group_by("host").agg(pl.col("end_us").max().alias("last_us"))
-    # A host is looked at a moment after its sessions: of that moment nobody knows yet.
-    rows = rows.join(last, "host", nulls_equal=True).filter(pl.col("end_us") <= pl.col("last_us"))
-    columns = list(dict.fromkeys(DIMENSIONS[name] for name in names))
-    active = _by_step(rows, step_s, columns).rename({"amount": "active_s"})
-    looked = _by_step(_once(looks), step_s, ["host"]).rename({"amount": "looked_s"})
-    return Steps(step_s, active.with_columns(most=pl.col("active_s") / step_s), _with_extremes(looked, active, step_s))
+    if is_growing:
+        last = looks.group_by("host").agg(pl.col("end_us").max().alias("last_us"))
+        known = kinds.select("kind", "host").join(last, "host", nulls_equal=True)
+        rows = rows.join(known, "kind").filter(pl.col("end_us") <= pl.col("last_us"))
+    active = _by_step(rows, step_s, "kind").rename({"amount": "active_s"})
+    looked = _by_step(_once(looks), step_s, "host").rename({"amount": "looked_s"})
+    of_hosts = active.join(kinds.select("kind", "host"), "kind")
+    return Steps(
+        step_s, kinds, active.with_columns(most=pl.col("active_s") / step_s), _with_extremes(looked, of_hosts, step_s)
+    )
 
 
 def coarser(steps: Steps, step_s: int) -> Steps:
@@ -72,25 +92,48 @@ def coarser(steps: Steps, step_s: int) -> Steps:
     times = -(-step_s // steps.step_s)
     if times == 1:
         return steps
-    return added(
-        Steps(
-            steps.step_s * times, *(part.with_columns(pl.col("at") // times) for part in (steps.active, steps.looked))
-        )
-    )
+    active, looked = (part.with_columns(pl.col("at") // times) for part in (steps.active, steps.looked))
+    return _added(Steps(steps.step_s * times, steps.kinds, active, looked))
 
 
-def added(steps: Steps) -> Steps:
+def without_sessions(steps: Steps) -> Steps:
+    """The same without telling single sessions apart, as sums do not."""
+    return joined([replace(steps, kinds=steps.kinds.drop(DIMENSIONS["session"], strict=False))])
+
+
+def joined(parts: Sequence[Steps]) -> Steps:
+    """Several times in one; what two of them tell of one step is added up. All have steps of one length.
+
+    A dimension that one of them does not tell apart is null of its sessions.
+    """
+    both = pl.concat([part.kinds.drop("kind") for part in parts], how="diagonal")
+    kinds = both.unique(maintain_order=True).with_row_index("kind")
+    active = [_renumbered(part, kinds) for part in parts]
+    looked = pl.concat([part.looked for part in parts])
+    return _added(Steps(parts[0].step_s, kinds, pl.concat(active), looked))
+
+
+def _renumbered(steps: Steps, kinds: pl.DataFrame) -> pl.DataFrame:
+    """The active ones by the numbers that others give to their kinds."""
+    columns = kinds.columns[1:]
+    own = pl.concat([kinds.clear().drop("kind"), steps.kinds.rename({"kind": "own"})], how="diagonal")
+    own = own.join(kinds, columns, nulls_equal=True).select("kind", "own")
+    active = steps.active.rename({"kind": "own"}).join(own, "own")
+    return active.select("at", "kind", "active_s", "most")
+
+
+def _added(steps: Steps) -> Steps:
     """The same with rows of one step and kind added up."""
-    kind = [name for name in steps.active.columns if name not in {"active_s", "most"}]
-    return Steps(
-        steps.step_s,
-        steps.active.group_by(kind).agg(pl.col("active_s").sum(), pl.col("most").max()),
-        steps.looked.group_by("at", "host").agg(pl.col("looked_s").sum(), pl.col("low").min(), pl.col("high").max()),
+    active, looked = steps.active.group_by("at", "kind"), steps.looked.group_by("at", "host")
+    return replace(
+        steps,
+        active=active.agg(pl.col("active_s").sum(), pl.col("most").max()),
+        looked=looked.agg(pl.col("looked_s").sum(), pl.col("low").min(), pl.col("high").max()),
     )
 
 
-def _rows(dataset: Dataset, dimensions: Sequence[str]) -> tuple[tuple[str, ...], pl.DataFrame]:
-    """The dimensions that rows tell; their columns, `end_us`, `interval_s`, and `amount`: seconds at work."""
+def _rows(dataset: Dataset, dimensions: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The kinds of sessions (see `Steps`), and by `kind`: `end_us`, `interval_s`, and `amount`: seconds at work."""
     names = tuple(name for name in DIMENSIONS if name in {"host", *dimensions})
     told, amount = dataset.frame("session"), pl.col("interval_s")
     if told.is_empty():
@@ -98,9 +141,23 @@ def _rows(dataset: Dataset, dimensions: Sequence[str]) -> tuple[tuple[str, ...],
         told, amount = foreground_waits(dataset), pl.col("average_active_sessions") * pl.col("interval_s")
     else:
         told = dataset.rows("session", AT_WORK, "ts", "interval_s", *dict.fromkeys(DIMENSIONS[name] for name in names))
-    columns = (pl.col(DIMENSIONS[name]).cast(pl.String) for name in names)
-    times = ("interval_s", pl.col("ts").dt.epoch("us").alias("end_us"), amount.alias("amount"))
-    return names, told.filter(pl.col("interval_s") > 0).select(*columns, *times)
+    told = told.filter(pl.col("interval_s") > 0)
+    kinds, kind = _kinds(told, list(dict.fromkeys(DIMENSIONS[name] for name in names)))
+    return kinds, told.select(kind, "interval_s", amount.alias("amount"), end_us=pl.col("ts").dt.epoch("us"))
+
+
+def _kinds(told: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.Series]:
+    """The kinds that rows are of, and the number of each row's.
+
+    A session is of one kind for many samples that stand one after the other: only where it changes are texts compared.
+    """
+    is_new = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in columns)
+    begins = told.select(is_new.alias("begins"))["begins"] if len(told) else pl.Series("begins", [], dtype=pl.Boolean)
+    begins = begins | (pl.int_range(len(told), eager=True) == 0)
+    runs = told.filter(begins).select(pl.col(name).cast(pl.String) for name in columns)
+    kinds = runs.unique(maintain_order=True).with_row_index("kind")
+    of_run = runs.join(kinds, columns, how="left", nulls_equal=True, maintain_order="left")["kind"]
+    return kinds, of_run.gather(begins.cum_sum() - 1).alias("kind")
 
 
 def _looks(dataset: Dataset, rows: pl.DataFrame) -> pl.DataFrame:
@@ -120,8 +177,8 @@ def _once(looks: pl.DataFrame) -> pl.DataFrame:
     return looks.with_columns(interval_s=seconds, amount=seconds).filter(pl.col("amount") > 0)
 
 
-def _by_step(rows: pl.DataFrame, step_s: int, columns: Sequence[str]) -> pl.DataFrame:
-    """The amounts of rows by step and columns; that of a row is spread evenly over its interval."""
+def _by_step(rows: pl.DataFrame, step_s: int, column: str) -> pl.DataFrame:
+    """The amounts of rows by step and column; that of a row is spread evenly over its interval."""
     step_us = step_s * _US
     begin_us = pl.col("end_us") - (pl.col("interval_s") * _US).round().cast(pl.Int64)
     placed = rows.with_columns(begin_us=begin_us).with_columns(
@@ -135,7 +192,7 @@ def _by_step(rows: pl.DataFrame, step_s: int, columns: Sequence[str]) -> pl.Data
         - pl.max_horizontal("begin_us", pl.col("at") * step_us)
     ) / (pl.col("end_us") - pl.col("begin_us"))
     both = pl.concat([inside, parted.with_columns(pl.col("amount") * share)])
-    return both.group_by("at", *columns).agg(pl.col("amount").sum())
+    return both.group_by("at", column).agg(pl.col("amount").sum())
 
 
 def _with_extremes(looked: pl.DataFrame, active: pl.DataFrame, step_s: int) -> pl.DataFrame:

@@ -1,21 +1,12 @@
-"""The load of a lake over time: of samples where a time is short, of sums of minutes where it is long."""
+"""The load of a lake over time: of samples where a time is short, of sums where it is long."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import lru_cache
-from pathlib import Path
-from typing import Final
-
-import polars as pl
+from datetime import datetime
 
 from doctord.analyse.buckets import Buckets
 from doctord.analyse.load_over_time import LoadOverTime, Skew, load_over_time, skews
-from doctord.analyse.load_steps import Steps, steps_of
-from doctord.lake.query import Lake
-
-OF_SAMPLES: Final = ("session", "cpu", "wait")
-A_LOOK: Final = timedelta(seconds=2)  # rows that end a little later tell of a time, too
+from doctord.app.load_history import LoadHistory
 
 Where = Mapping[str, Sequence[str | None]]
 
@@ -42,41 +33,23 @@ class LoadFound:
     cpus: int | None
 
 
-def load_found(lake: Path, since: datetime, until: datetime, wanted: Wanted) -> LoadFound:
+def load_found(history: LoadHistory, since: datetime, until: datetime, wanted: Wanted) -> LoadFound:
     """The load of a time by a dimension.
 
     Raises:
         UserError: the lake cannot be read, or nothing tells of that dimension.
     """
-    steps = steps_between(lake, since, until)
+    steps = history.steps(since, until)
     even = Buckets.between(since.timestamp(), until.timestamp(), wanted.buckets, steps.step_s)
     load = load_over_time(steps, wanted.dimension, wanted.where, even, wanted.most)
     names = [band.name for band in load.bands if band.name] if wanted.dimension == "statement" else []
-    return LoadFound(load, texts_of(lake, since, until, names), None)
+    return LoadFound(load, history.texts(names, until), history.cpus(until))
 
 
-def skews_found(lake: Path, since: datetime, until: datetime, where: Where) -> list[Skew]:
+def skews_found(history: LoadHistory, since: datetime, until: datetime, where: Where) -> list[Skew]:
     """How unevenly the load of a time lies on the values of each dimension, the most uneven first.
 
     Raises:
         UserError: as `load_found`.
     """
-    return skews(steps_between(lake, since, until), where)
-
-
-@lru_cache(maxsize=4)
-def steps_between(lake: Path, since: datetime, until: datetime) -> Steps:
-    """The steps of a time: of two questions about one time the second is answered from memory."""
-    dataset = Lake(lake).dataset(since, until + A_LOOK, dict.fromkeys(OF_SAMPLES, "true"))
-    return steps_of(dataset)
-
-
-def texts_of(lake: Path, since: datetime, until: datetime, statements: Sequence[str]) -> dict[str, str]:
-    """The normalised texts of statements, as far as they are known in a time."""
-    if not statements:
-        return {}
-    rows = Lake(lake).dataset(since, until, {"statement": "true"}).frame("statement")
-    known = rows.filter(pl.col("statement_id").is_in(statements) & pl.col("text").is_not_null())
-    return {
-        str(name): str(text) for name, text in known.select("statement_id", "text").unique("statement_id").iter_rows()
-    }
+    return skews(history.steps(since, until), where)

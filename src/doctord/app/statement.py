@@ -8,6 +8,7 @@ import polars as pl
 
 from doctord.analyse.buckets import Buckets
 from doctord.analyse.envelopes import Enveloped, envelopes, rows_of, spacing_s
+from doctord.app.load_history import literal
 from doctord.app.source import Recorded
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure
@@ -67,8 +68,7 @@ def statement_found(
     Raises:
         UserError: it was not seen then, or the lake cannot be read.
     """
-    literal = statement.replace("'", "''")
-    where = f"statement_id = '{literal}'"
+    where = f"statement_id = {literal(statement)}"
     dataset = Lake(recorded.lake or default_lake()).dataset(since, until, {"statement": where, "session": where})
     dataset = recorded.rows(dataset)
     rows = dataset.frame("statement").sort("ts")

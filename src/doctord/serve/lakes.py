@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from doctord.app.asked import Interval
+from doctord.app.load_history import LoadHistory, history_of
 from doctord.app.newest import Newest
 from doctord.app.source import Recorded
 from doctord.errors import UserError
@@ -38,6 +39,11 @@ class Asked:
     def recorded(self) -> Recorded:
         """The lake as use cases take it."""
         return Recorded(self.lake, self.host)
+
+    @property
+    def load(self) -> LoadHistory:
+        """The lake's load, with what is kept of it in memory."""
+        return history_of(self.lake)
 
     def span(self) -> dict[str, str | None]:
         """The time as documents have it."""

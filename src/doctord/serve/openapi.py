@@ -15,6 +15,7 @@ _REFUSALS: Final = {
     "400": "A parameter is malformed.",
     "401": "Nobody let you in.",
     "403": "A page of another origin asks.",
+    "414": "The address is too long.",
     "421": "The host is not known by that name.",
     "422": "It cannot be answered: nothing was recorded then, or the lake cannot be read.",
     "429": "Too many requests.",

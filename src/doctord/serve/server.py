@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any, Final
 
+import anyio
 import pyarrow as pa
 from pydantic import ValidationError
 from starlette.applications import Starlette
@@ -25,6 +26,7 @@ from doctord.serve.openapi import ARROW, PREFIX, document
 from doctord.serve.parameters import OfTime, query
 from doctord.serve.problems import Problem
 from doctord.serve.stream import Growth
+from doctord.serve.summing import keep_summing
 
 PAGE: Final = {
     "/": ("index.html", "text/html; charset=utf-8"),
@@ -82,7 +84,10 @@ def application(lakes: Lakes) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        yield
+        async with anyio.create_task_group() as beside:
+            beside.start_soon(keep_summing, lakes)
+            yield
+            beside.cancel_scope.cancel()
 
     handlers: Mapping[Any, Any] = {Problem: _refused, UserError: _user_refused, HTTPException: _no_such}
     return Starlette(routes=Server(lakes).routes(), exception_handlers=handlers, lifespan=lifespan)

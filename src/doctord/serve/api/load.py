@@ -101,7 +101,7 @@ def load(asked: Asked, given: LoadParameters) -> dict[str, Any]:
     """
     where = _where(asked, given)
     wanted = Wanted(given.by, where, given.buckets, given.top)
-    return asked.span() | document(load_found(asked.lake, asked.since, asked.until, wanted))
+    return asked.span() | document(load_found(asked.load, asked.since, asked.until, wanted))
 
 
 def load_dimensions(asked: Asked, given: Filtered) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def load_dimensions(asked: Asked, given: Filtered) -> dict[str, Any]:
 
     `skew` is 1 - Pielou's evenness. Dimensions that `where` names are left out.
     """
-    found = skews_found(asked.lake, asked.since, asked.until, _where(asked, given))
+    found = skews_found(asked.load, asked.since, asked.until, _where(asked, given))
     return asked.span() | {"dimensions": skew_document(found)}
 
 
