@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import anyio
 import pyarrow as pa
+from anyio.abc import TaskGroup
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -22,6 +23,8 @@ from doctord.serve.answers import Answer, Answers
 from doctord.serve.api import ENDPOINTS
 from doctord.serve.endpoint import Endpoint
 from doctord.serve.lakes import Asked, Lakes
+from doctord.serve.metrics import MEDIA_TYPE as METRICS
+from doctord.serve.metrics import Metrics
 from doctord.serve.openapi import ARROW, PREFIX, document
 from doctord.serve.parameters import OfTime, query
 from doctord.serve.problems import Problem
@@ -45,6 +48,18 @@ class Server:
         self._answers = Answers()
         self._growth = Growth(lakes)
         self._openapi = document(ENDPOINTS)
+        self._metrics = Metrics(lakes, self._ask)
+        self._beside: TaskGroup | None = None
+        self._is_scraped = False
+
+    @asynccontextmanager
+    async def running(self, _app: Starlette) -> AsyncIterator[None]:
+        """What goes on beside the requests, for as long as there may be any."""
+        async with anyio.create_task_group() as beside:
+            self._beside = beside
+            beside.start_soon(keep_summing, self.lakes)
+            yield
+            beside.cancel_scope.cancel()
 
     def routes(self) -> list[Route]:
         """All there is."""
@@ -52,6 +67,7 @@ class Server:
             *(Route(PREFIX + one.path, self._of(one), methods=["GET"]) for one in ENDPOINTS),
             Route(f"{PREFIX}/openapi.json", self._describe, methods=["GET"]),
             Route(f"{PREFIX}/stream", self._stream, methods=["GET"]),
+            Route("/metrics", self._scrape, methods=["GET"]),
             *(Route(path, page, methods=["GET"]) for path in PAGE),
         ]
 
@@ -71,6 +87,23 @@ class Server:
         asked = self.lakes.asked(given.lake, given.host, given.since, given.until, endpoint.fresh_s)
         return asked, asked.is_past
 
+    async def _ask(self, path: str, given: Mapping[str, str]) -> Mapping[str, Any]:
+        """The document of an endpoint.
+
+        Raises:
+            Problem: there is none.
+        """
+        endpoint = next(one for one in ENDPOINTS if one.path == path)
+        parameters = endpoint.parameters.model_validate(given)
+        asked, is_past = self._asked(endpoint, parameters)
+        return (await self._answers.answer(endpoint, asked, parameters, is_past=is_past)).document
+
+    async def _scrape(self, _request: Request) -> Response:
+        if self._beside and not self._is_scraped:  # verdicts cost CPU: nobody's, as long as nobody asks for them
+            self._is_scraped = True
+            self._beside.start_soon(self._metrics.keep_known)
+        return Response(await self._metrics.text(), 200, {"Cache-Control": "no-store"}, METRICS)
+
     async def _describe(self, _request: Request) -> Response:
         return JSONResponse(self._openapi)
 
@@ -81,16 +114,14 @@ class Server:
 
 def application(lakes: Lakes) -> ASGIApp:
     """The application, to be guarded by `access.Access`."""
-
-    @asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        async with anyio.create_task_group() as beside:
-            beside.start_soon(keep_summing, lakes)
-            yield
-            beside.cancel_scope.cancel()
-
-    handlers: Mapping[Any, Any] = {Problem: _refused, UserError: _user_refused, HTTPException: _no_such}
-    return Starlette(routes=Server(lakes).routes(), exception_handlers=handlers, lifespan=lifespan)
+    server = Server(lakes)
+    handlers: Mapping[Any, Any] = {
+        Problem: _refused,
+        UserError: _user_refused,
+        HTTPException: _no_such,
+        Exception: _failed,
+    }
+    return Starlette(routes=server.routes(), exception_handlers=handlers, lifespan=server.running)
 
 
 def _given(endpoint: Endpoint, request: Request) -> Any:  # noqa: ANN401 - of the endpoint
@@ -149,6 +180,10 @@ async def _refused(_request: Request, problem: Exception) -> Response:
 async def _user_refused(_request: Request, refusal: Exception) -> Response:
     assert isinstance(refusal, UserError)  # noqa: S101 - likewise
     return Problem.of(refusal).response()
+
+
+async def _failed(_request: Request, _error: Exception) -> Response:
+    return Problem(500, "an error of ours; the log of the server has it", "please report it").response()
 
 
 async def _no_such(request: Request, error: Exception) -> Response:
