@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
-from doctord.cli.arguments import flag, in_lake, name, number
+from doctord.cli.arguments import file, flag, in_lake, name, number
 from doctord.errors import UserError
+from doctord.printable import note
 
 
 @command(app)
@@ -17,9 +18,15 @@ def serve(
     lake: Annotated[list[Path] | None, in_lake("A lake (default: the usual place); repeat it for several.")] = None,
     host: Annotated[str, name("Address to listen on; beyond this host a token is needed.")] = "127.0.0.1",
     port: Annotated[int, number("Port to listen on; 0: any that is free.", min=0, max=65535)] = 7878,
-    record: Annotated[bool, flag("Record this host into the lake as well.", "--record")] = False,
+    record: Annotated[bool, flag("Record this host into the (first) lake as well.", "--record")] = False,
     token: Annotated[bool, flag("Let nobody in without a token, on this host neither.", "--token")] = False,
+    token_file: Annotated[Path | None, file("Holds the token that programs send; as --token.")] = None,
+    certificate: Annotated[Path | None, file("Certificate in PEM: serve HTTPS alone.")] = None,
+    key: Annotated[Path | None, file("The certificate's key, in PEM.")] = None,
     known_as: Annotated[list[str] | None, name("A further name of this server, of a proxy say; repeatable.")] = None,
+    show_statements: Annotated[
+        bool, flag("Show assistants (/mcp) texts of statements and names, which strangers wrote.", "--show-statements")
+    ] = False,
 ) -> None:
     """Show what was recorded in a browser, and answer programs over HTTP, until Ctrl-C.
 
@@ -32,13 +39,19 @@ def serve(
     from doctord.lake.place import default_lake
     from doctord.lake.query import Lake
 
-    if find_spec("starlette") is None or find_spec("uvicorn") is None:
-        raise UserError("this needs Starlette and uvicorn, which are not installed", "pip install 'doctord[serve]'")
+    if any(find_spec(module) is None for module in ("starlette", "uvicorn", "mcp", "prometheus_client")):
+        raise UserError("this needs Starlette and others, which are not installed", "pip install 'doctord[serve]'")
     from doctord.serve.recorder import recording
-    from doctord.serve.run import Place, serve
+    from doctord.serve.run import Place
+    from doctord.serve.run import serve as run
 
-    lakes = lake or [default_lake()]
+    if (certificate is None) != (key is None):
+        raise UserError("a certificate and its key go together", "give both --certificate and --key")
+    lakes, pem = lake or [default_lake()], (certificate, key) if certificate and key else None
+    place = Place(host, port, token, known_as or (), show_statements, token_file, pem)
+    if place.is_in_clear:
+        note("beyond this host anybody on the way can read along\nhint: --certificate and --key, or a proxy with TLS")
     with recording(lakes[0]) if record else nullcontext():
-        for place in lakes[1:] if record else lakes:
-            Lake(place)
-        serve(lakes, Place(host, port, token, known_as or ()), lambda address: typer.echo(f"Doctor D: {address}"))
+        for there in lakes[1:] if record else lakes:
+            Lake(there)
+        run(lakes, place, lambda address: typer.echo(f"Doctor D: {address}"))

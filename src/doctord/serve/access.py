@@ -17,6 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from doctord.serve.limits import WRONG_TOKEN, Limits
 from doctord.serve.problems import Problem
 
 COOKIE: Final = "doctord"
@@ -90,6 +91,7 @@ class Access:
         """
         self._app, self._guests, self._is_tls = app, guests, is_tls
         self._names = {"localhost", *(name.lower() for name in names)}
+        self._limits = Limits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let it through, or refuse it."""
@@ -117,7 +119,8 @@ class Access:
         Raises:
             Problem: it is refused.
         """
-        headers = Headers(scope=scope)
+        headers, client = Headers(scope=scope), str((scope.get("client") or ("",))[0])
+        self._limits.take(client)
         host = headers.get("host", "")
         if not self._is_ours(host):
             raise Problem(421, "this host is not known by that name", "use its address, or `doctord serve --name NAME`")
@@ -126,13 +129,15 @@ class Access:
             raise Problem(403, "a page of another origin may not ask", "open the page that this server shows")
         if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
             raise Problem(403, "a page of another site may not ask", "open the page that this server shows")
-        return self._let_in(scope, headers) if self._guests else None
+        return self._let_in(scope, headers, client) if self._guests else None
 
-    def _let_in(self, scope: Scope, headers: Headers) -> Response | None:
+    def _let_in(self, scope: Scope, headers: Headers, client: str) -> Response | None:
         assert self._guests  # noqa: S101 - its caller asked
         token = _token_in(scope)
         if token is not None:
             session = self._guests.welcome(token)
+            if session is None:
+                self._limits.take(client, WRONG_TOKEN)
             # Without the token in it, the address can be kept and shared.
             found = RedirectResponse(scope["path"] or "/", 303, {"Cache-Control": "no-store"})
             if session:
@@ -141,6 +146,7 @@ class Access:
                 )
             return found
         if not self._guests.knows(headers):
+            self._limits.take(client, WRONG_TOKEN if "authorization" in headers else 0.0)
             raise Problem(
                 401,
                 "nobody let you in",
@@ -168,13 +174,3 @@ def _token_in(scope: Scope) -> str | None:
 def own_names() -> set[str]:
     """What this host calls itself."""
     return {socket.gethostname().lower(), socket.getfqdn().lower()}
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this host can reach an address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

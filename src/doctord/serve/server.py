@@ -9,15 +9,17 @@ from typing import Any, Final
 import anyio
 import pyarrow as pa
 from anyio.abc import TaskGroup
+from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from doctord.errors import UserError
+from doctord.mcp.server import server as mcp_server
 from doctord.report.buckets import columns
 from doctord.serve.answers import Answer, Answers
 from doctord.serve.api import ENDPOINTS
@@ -37,14 +39,24 @@ PAGE: Final = {
     "/app.css": ("app.css", "text/css; charset=utf-8"),
 }
 LONGEST_QUERY: Final = 8000  # bytes
+LONGEST_BODY: Final = 256 << 10
+MCP: Final = "/mcp"
 
 
 class Server:
     """What the routes share: the lakes, and what was answered of them."""
 
-    def __init__(self, lakes: Lakes) -> None:
-        """Serve these lakes."""
+    def __init__(self, lakes: Lakes, *, shows_words: bool) -> None:
+        """Serve these lakes; `shows_words`: to assistants also the names and texts that strangers wrote."""
         self.lakes = lakes
+        # Who may ask is checked before (`access.Access`), for all paths in one way.
+        self._mcp = mcp_server(list(lakes.places.values()), shows_words=shows_words).streamable_http_app(
+            streamable_http_path=MCP,
+            stateless_http=True,
+            json_response=True,
+            max_request_body_size=LONGEST_BODY,
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
         self._answers = Answers()
         self._growth = Growth(lakes)
         self._openapi = document(ENDPOINTS)
@@ -55,13 +67,13 @@ class Server:
     @asynccontextmanager
     async def running(self, _app: Starlette) -> AsyncIterator[None]:
         """What goes on beside the requests, for as long as there may be any."""
-        async with anyio.create_task_group() as beside:
+        async with self._mcp.router.lifespan_context(self._mcp), anyio.create_task_group() as beside:
             self._beside = beside
             beside.start_soon(keep_summing, self.lakes)
             yield
             beside.cancel_scope.cancel()
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[BaseRoute]:
         """All there is."""
         return [
             *(Route(PREFIX + one.path, self._of(one), methods=["GET"]) for one in ENDPOINTS),
@@ -69,6 +81,7 @@ class Server:
             Route(f"{PREFIX}/stream", self._stream, methods=["GET"]),
             Route("/metrics", self._scrape, methods=["GET"]),
             *(Route(path, page, methods=["GET"]) for path in PAGE),
+            *self._mcp.routes,
         ]
 
     def _of(self, endpoint: Endpoint) -> Any:  # noqa: ANN401 - what Starlette takes for an endpoint
@@ -78,7 +91,22 @@ class Server:
             answer = await self._answers.answer(endpoint, asked, given, is_past=is_past)
             return _response(answer, request, endpoint, is_past=is_past)
 
+        answered.__name__ = endpoint.name
         return answered
+
+    def counted(self, app: ASGIApp) -> ASGIApp:
+        """The application, with what it answers counted by resource."""
+
+        async def counting(scope: Scope, receive: Receive, send: Send) -> None:
+            async def sent(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    resource = getattr(scope.get("endpoint"), "__name__", "none")
+                    self._metrics.answered(resource.strip("_"), message["status"])
+                await send(message)
+
+            await app(scope, receive, sent)
+
+        return counting
 
     def _asked(self, endpoint: Endpoint, given: Any) -> tuple[Asked | Lakes, bool]:  # noqa: ANN401 - of the endpoint
         """What an endpoint is asked about, and whether it will not change any more."""
@@ -112,16 +140,16 @@ class Server:
         return StreamingResponse(await self._growth.listen(), 200, headers, "text/event-stream")
 
 
-def application(lakes: Lakes) -> ASGIApp:
+def application(lakes: Lakes, *, shows_words: bool = False) -> ASGIApp:
     """The application, to be guarded by `access.Access`."""
-    server = Server(lakes)
+    server = Server(lakes, shows_words=shows_words)
     handlers: Mapping[Any, Any] = {
         Problem: _refused,
         UserError: _user_refused,
         HTTPException: _no_such,
         Exception: _failed,
     }
-    return Starlette(routes=server.routes(), exception_handlers=handlers, lifespan=server.running)
+    return server.counted(Starlette(routes=server.routes(), exception_handlers=handlers, lifespan=server.running))
 
 
 def _given(endpoint: Endpoint, request: Request) -> Any:  # noqa: ANN401 - of the endpoint
