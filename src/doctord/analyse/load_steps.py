@@ -55,7 +55,7 @@ class Steps:
 
 EMPTY: Final = Steps(
     FINEST_S,
-    pl.DataFrame(schema={"kind": pl.UInt32}),
+    pl.DataFrame(schema={"kind": pl.UInt32, "host": pl.String}),
     pl.DataFrame(schema={"at": pl.Int64, "kind": pl.UInt32, "active_s": pl.Float64, "most": pl.Float64}),
     pl.DataFrame(
         schema={"at": pl.Int64, "host": pl.String, "looked_s": pl.Float64, "low": pl.Float64, "high": pl.Float64}
@@ -97,8 +97,9 @@ def coarser(steps: Steps, step_s: int) -> Steps:
 
 
 def without_sessions(steps: Steps) -> Steps:
-    """The same without telling single sessions apart, as sums do not."""
-    return joined([replace(steps, kinds=steps.kinds.drop(DIMENSIONS["session"], strict=False))])
+    """The same, of the finest steps, without telling single sessions apart, as sums do not."""
+    found = joined([replace(steps, kinds=steps.kinds.drop(DIMENSIONS["session"], strict=False))])
+    return replace(found, active=found.active.with_columns(most=pl.col("active_s") / steps.step_s))
 
 
 def joined(parts: Sequence[Steps]) -> Steps:

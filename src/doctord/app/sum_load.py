@@ -6,7 +6,11 @@ made when they are asked for, and kept in memory.
 
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
+from typing import Final
+
+KEPT: Final = timedelta(days=92)  # after the samples went, as other sums of minutes
 
 
 def command(lake: Path) -> list[str]:
@@ -15,14 +19,17 @@ def command(lake: Path) -> list[str]:
 
 
 def main(lake: Path) -> None:
-    """Sum up every sealed segment of which there are no sums yet, the newest first."""
+    """Sum up every sealed segment of which there are no sums yet, the newest first; let go what is old."""
     os.nice(19)
     os.environ |= {"POLARS_MAX_THREADS": "1"}
     from doctord.app.load_history import summed
-    from doctord.lake.load_sums import missing
+    from doctord.lake.load_sums import expire, missing
 
-    for name in missing(lake) if os.access(lake, os.W_OK) else []:
+    if not os.access(lake, os.W_OK):
+        return
+    for name in missing(lake):
         summed(lake, name)
+    expire(lake, KEPT)
 
 
 if __name__ == "__main__":
