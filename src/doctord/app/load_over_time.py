@@ -46,10 +46,20 @@ def load_found(history: LoadHistory, since: datetime, until: datetime, wanted: W
     return LoadFound(load, history.texts(names, until), history.cpus(until))
 
 
-def skews_found(history: LoadHistory, since: datetime, until: datetime, where: Where) -> list[Skew]:
-    """How unevenly the load of a time lies on the values of each dimension, the most uneven first.
+@dataclass(frozen=True, slots=True)
+class SkewsFound:
+    """How uneven each dimension is, the most uneven first, and the text of the statement that takes most."""
+
+    skews: Sequence[Skew]
+    texts: Mapping[str, str]
+
+
+def skews_found(history: LoadHistory, since: datetime, until: datetime, where: Where) -> SkewsFound:
+    """How unevenly the load of a time lies on the values of each dimension.
 
     Raises:
         UserError: as `load_found`.
     """
-    return skews(history.steps(since, until), where)
+    found = skews(history.steps(since, until), where)
+    largest = [one.largest for one in found if one.dimension == "statement" and one.largest]
+    return SkewsFound(found, history.texts(largest, until))

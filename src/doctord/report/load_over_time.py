@@ -1,10 +1,9 @@
 """The load over time as one JSON document, and as columns for Arrow: docs/reference/http-api.md explains its keys."""
 
-from collections.abc import Iterable
 from typing import Any
 
-from doctord.analyse.load_over_time import Band, Skew
-from doctord.app.load_over_time import LoadFound
+from doctord.analyse.load_over_time import Band
+from doctord.app.load_over_time import LoadFound, SkewsFound
 from doctord.report.buckets import rounded, times, values_of
 
 
@@ -24,7 +23,7 @@ def document(found: LoadFound) -> dict[str, Any]:
     }
 
 
-def skew_document(found: Iterable[Skew]) -> list[dict[str, Any]]:
+def skew_document(found: SkewsFound) -> list[dict[str, Any]]:
     """How uneven each dimension is."""
     return [
         {
@@ -32,9 +31,10 @@ def skew_document(found: Iterable[Skew]) -> list[dict[str, Any]]:
             "skew": rounded(one.skew),
             "values": one.values,
             "largest": one.largest,
+            "text": found.texts.get(one.largest or "") if one.dimension == "statement" else None,
             "share": rounded(one.share),
         }
-        for one in found
+        for one in found.skews
     ]
 
 

@@ -36,7 +36,12 @@ class Answer:
     def of(cls, document: Document) -> "Answer":
         """The answer with its bytes."""
         body = json.dumps(document, separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode()
-        return cls(document, body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+        return cls(document, body, etag_of(body))
+
+
+def etag_of(content: bytes) -> str:
+    """A mark of some content."""
+    return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
 class Answers:

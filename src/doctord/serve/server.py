@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from doctord.errors import UserError
 from doctord.mcp.server import server as mcp_server
 from doctord.report.buckets import columns
-from doctord.serve.answers import Answer, Answers
+from doctord.serve.answers import Answer, Answers, etag_of
 from doctord.serve.api import ENDPOINTS
 from doctord.serve.endpoint import Endpoint
 from doctord.serve.lakes import Asked, Lakes
@@ -197,7 +197,11 @@ async def page(request: Request) -> Response:
     file = files("doctord.serve").joinpath("page", name)
     if not file.is_file():
         raise Problem(404, f"there is no {name}", f"the API is described at {PREFIX}/openapi.json")
-    return Response(file.read_bytes(), 200, {"Cache-Control": "no-cache"}, kind)
+    content = file.read_bytes()
+    headers = {"Cache-Control": "no-cache", "ETag": etag_of(content)}
+    if headers["ETag"] == request.headers.get("if-none-match"):
+        return Response(None, 304, headers)
+    return Response(content, 200, headers, kind)
 
 
 async def _refused(_request: Request, problem: Exception) -> Response:

@@ -76,12 +76,16 @@ class Load(TypedDict):
 
 
 class Skew(TypedDict):
-    """How unevenly the load lies on the values of a dimension: 0 evenly, 1 on one of several."""
+    """How unevenly the load lies on the values of a dimension: 0 evenly, 1 on one of several.
+
+    `text` is that of the statement that takes most.
+    """
 
     dimension: str
     skew: float
     values: int
     largest: str | None
+    text: str | None
     share: float
 
 
