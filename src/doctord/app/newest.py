@@ -1,5 +1,7 @@
 """Up to when there is data in a lake, also while it is being written: looked at again only where something came."""
 
+import threading
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -12,11 +14,12 @@ from doctord.dataset.tables import LASTING
 from doctord.lake.place import LakePaths
 
 _TELLING: Final = ("cpu", "session", "wait")  # tables that a recorder fills each second
+LOOKS_S: Final = 0.2  # seconds between two looks: many may ask
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Newest:
-    """The newest moment that rows of a lake tell of; cheap to ask every second."""
+    """The newest moment that rows of a lake tell of; cheap to ask again and again, by several threads too."""
 
     def __init__(self, lake: Path) -> None:
         """Nothing was looked at yet."""
@@ -24,16 +27,23 @@ class Newest:
         self._sealed: datetime | None = None
         self._sizes = dict[Path, int]()
         self._known: datetime | None = None
+        self._turn, self._looked_s = threading.Lock(), float("-inf")
 
     def moment(self) -> datetime | None:
         """End of the newest row, UTC; null where nothing was recorded."""
+        with self._turn:
+            if time.monotonic() - self._looked_s > LOOKS_S:
+                self._look()
+                self._looked_s = time.monotonic()
+            return self._known
+
+    def _look(self) -> None:
         sizes = {path: path.stat().st_size for path in self._place.segments() if path.exists()}
         if self._known is None or sizes != self._sizes:
             if self._known is None or sizes.keys() != self._sizes.keys():
                 self._sealed = self._newest_sealed()
             ends = [self._sealed, *map(_newest_in, sizes)]
             self._known, self._sizes = max((end for end in ends if end), default=None), sizes
-        return self._known
 
     def _newest_sealed(self) -> datetime | None:
         """Of the files of the last day: all rows of a file are of its day."""

@@ -97,7 +97,7 @@ class Lakes:
         start, end = Interval.asked(since, until).placed(lambda: newest)
         now = datetime.fromtimestamp(time.time() // every_s * every_s, UTC)
         end = end or (newest if newest and newest < now - ABANDONED else now)
-        start = start or end - AN_HOUR
+        start = (start or end - AN_HOUR).replace(microsecond=0)  # -1h is another moment for each who asks
         if start >= end:
             raise UserError(f"{start:%F %T} UTC is not before {end:%F %T}", "give `from` a moment before `to`")
         is_past = newest is not None and (newest < now - ABANDONED or end <= newest - SETTLED)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-SYNC: Final = "500ms"  # who looks on wants to see a sample within a second
+SYNC: Final = "300ms"  # who looks on wants to see a sample within a second
 PATIENCE_S: Final = 20.0
 
 

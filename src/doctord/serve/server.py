@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 import anyio
+import anyio.to_thread
 import pyarrow as pa
 from anyio.abc import TaskGroup
 from mcp.server.transport_security import TransportSecuritySettings
@@ -87,7 +88,7 @@ class Server:
     def _of(self, endpoint: Endpoint) -> Any:  # noqa: ANN401 - what Starlette takes for an endpoint
         async def answered(request: Request) -> Response:
             given = _given(endpoint, request)
-            asked, is_past = self._asked(endpoint, given)
+            asked, is_past = await anyio.to_thread.run_sync(self._asked, endpoint, given)
             answer = await self._answers.answer(endpoint, asked, given, is_past=is_past)
             return _response(answer, request, endpoint, is_past=is_past)
 
@@ -123,7 +124,7 @@ class Server:
         """
         endpoint = next(one for one in ENDPOINTS if one.path == path)
         parameters = endpoint.parameters.model_validate(given)
-        asked, is_past = self._asked(endpoint, parameters)
+        asked, is_past = await anyio.to_thread.run_sync(self._asked, endpoint, parameters)
         return (await self._answers.answer(endpoint, asked, parameters, is_past=is_past)).document
 
     async def _scrape(self, _request: Request) -> Response:
