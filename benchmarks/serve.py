@@ -4,18 +4,21 @@ The lake repeats four recordings of the lab (healthy, a row lock convoy of 20 se
 locks), an hour each in turn, with 340 processes: host and processes each second, sessions ten times a second.
 
     .venv/bin/python benchmarks/serve.py [--lake FOLDER] [--runs 7] [--hours 168] [--make 40]
+    .venv/bin/python benchmarks/serve.py --clients 50
 
-The lake takes about ten minutes and a gigabyte to make; `--lake` keeps it, and goes on where it was left. `--make`
-makes so many hours of it, and ends.
+The lake takes some minutes to make; `--lake` keeps it, and goes on where it was left. `--make` makes so many hours of
+it, and ends. `--clients` measures something else: what so many open pages cost a server that records this host.
 """
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -48,7 +51,11 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--hours", type=int, default=168)
     parser.add_argument("--make", type=int, help="make so many hours of the lake, and end")
+    parser.add_argument("--clients", type=int, help="how many live pages to open, instead")
     arguments = parser.parse_args()
+    if arguments.clients:
+        crowd(arguments.clients)
+        return
     with place(arguments.lake) as lake:
         make(lake, arguments.hours, arguments.make or arguments.hours)
         if not arguments.make:
@@ -154,8 +161,7 @@ def ask(lake: Path, runs: int, end: datetime) -> None:
             took += [timed(f"{address}api/v1/{different(question, number)}") for number in range(1, runs + 1)]
             later = took[1:]
             print(f"| {name} | {took[0]:.0f} ms | {statistics.median(later):.0f} ms | {max(later):.0f} ms |")
-        rss = next(line for line in Path(f"/proc/{process}/status").read_text().splitlines() if "VmRSS" in line)
-        print(f"\nResident: {int(rss.split()[1]) / 1024:.0f} MiB")
+        print(f"\nResident: {resident_mib(process):.0f} MiB")
 
 
 def different(question: str, number: int) -> str:
@@ -171,10 +177,55 @@ def timed(address: str) -> float:
     return (time.monotonic() - began) * 1000
 
 
+def crowd(clients: int) -> None:
+    """Open live pages: each asks for the load of 15 minutes as often as it is told that there is more."""
+    with (
+        tempfile.TemporaryDirectory(dir="/var/tmp") as folder,
+        served(Path(folder) / "lake", "--record") as (address, process),
+    ):
+        time.sleep(15)
+        lags, stop = list[float](), time.monotonic() + 40
+        pages = [threading.Thread(target=page, args=(address, stop, lags), daemon=True) for _ in range(clients)]
+        for one in pages:
+            one.start()
+        time.sleep(8)
+        begun, spent = time.monotonic(), cpu_s(process)
+        time.sleep(25)
+        share = (cpu_s(process) - spent) / (time.monotonic() - begun)
+        for one in pages:
+            one.join()
+        told = f"{statistics.median(lags):.2f} s, {max(lags):.2f} s at most"
+        print("| pages | CPU of the server | resident | age of the newest row when told |\n|---|---|---|---|")
+        print(f"| {clients} | {share:.0%} of one | {resident_mib(process):.0f} MiB | {told} |")
+
+
+def page(address: str, stop: float, lags: list[float]) -> None:
+    """A page that is open until a moment."""
+    with urllib.request.urlopen(f"{address}api/v1/stream") as stream:  # noqa: S310 - our own server
+        while time.monotonic() < stop:
+            line = stream.readline()
+            if line.startswith(b"data: "):
+                newest = datetime.fromisoformat(json.loads(line.removeprefix(b"data: "))["until"]["lake"])
+                lags.append((datetime.now(UTC) - newest).total_seconds())
+                timed(f"{address}api/v1/load?from=-15m&buckets=600")
+
+
+def cpu_s(process: int) -> float:
+    """CPU time that a process took, without those that it started."""
+    told = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
+    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mib(process: int) -> float:
+    """What of a process is in memory."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return int(next(line for line in lines if "VmRSS" in line).split()[1]) / 1024
+
+
 @contextmanager
-def served(lake: Path) -> Iterator[tuple[str, int]]:
+def served(lake: Path, *words: str) -> Iterator[tuple[str, int]]:
     """A server of the lake: its address and process."""
-    command = [DOCTORD, "serve", "--lake", lake, "--port", "0"]
+    command = [DOCTORD, "serve", "--lake", lake, "--port", "0", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         try:

@@ -72,6 +72,10 @@ class Answers:
             self._keep(key, answer, float("inf") if is_past else monotonic() + endpoint.fresh_s)
             return answer
 
+    async def warm_up(self) -> None:
+        """Have a process load what verdicts need before anybody asks for one: that takes longer than many a verdict."""
+        await anyio.to_process.run_sync(_load, cancellable=True)
+
     def _known(self, key: tuple[Any, ...]) -> Answer | None:
         until, answer = self._kept.get(key, (0.0, None))
         if answer and until > monotonic():
@@ -108,6 +112,10 @@ async def _in_thread(
     limiter: anyio.CapacityLimiter,
 ) -> Any:  # noqa: ANN401 - whatever the work gives
     return await anyio.to_thread.run_sync(work, *arguments, abandon_on_cancel=cancellable, limiter=limiter)
+
+
+def _load() -> None:
+    from doctord.serve import api  # noqa: F401, PLC0415 - it is what is loaded
 
 
 def answered(answer: Callable[[Any, Any], Document], asked: Any, given: Any) -> Document | tuple[str, str]:  # noqa: ANN401 - as above

@@ -71,6 +71,7 @@ class Server:
         async with self._mcp.router.lifespan_context(self._mcp), anyio.create_task_group() as beside:
             self._beside = beside
             beside.start_soon(keep_summing, self.lakes)
+            beside.start_soon(self._answers.warm_up)
             yield
             beside.cancel_scope.cancel()
 
