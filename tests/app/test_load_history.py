@@ -7,8 +7,9 @@ import pytest
 
 from doctord.analyse.buckets import Buckets
 from doctord.analyse.load_over_time import load_over_time
+from doctord.analyse.load_steps import EMPTY
 from doctord.app import sum_load
-from doctord.app.load_history import LoadHistory, summed
+from doctord.app.load_history import LoadHistory, sums
 from doctord.app.load_over_time import Wanted, load_found
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.rows import rows
@@ -74,9 +75,19 @@ def test_damaged_sums_are_made_again(lake: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 3] ^= 255
     path.write_bytes(content)
-    assert load_sums.kept(lake, name) is None
-    assert float(summed(lake, name).active["active_s"].sum()) > 0
-    assert load_sums.kept(lake, name) is not None
+    assert load_sums.kept(lake, [name]) is None
+    assert sum(float(part.active["active_s"].sum()) for part in sums(lake, [name])) > 0
+    assert load_sums.kept(lake, [name]) is not None
+
+
+def test_of_damaged_sums_whose_samples_are_gone_nothing_is_overwritten(tmp_path: Path) -> None:
+    lake = written(tmp_path / "lake", sampled(every_s=0.5, seconds=60, user="a"))
+    sum_load.main(lake)
+    [*files] = (lake / "rollups" / load_sums.ACTIVE).iterdir()
+    for path in (*files, *LakePaths(lake).parquet()):
+        path.write_bytes(b"damaged") if path in files else path.unlink()
+    assert list(sums(lake, [path.stem for path in files])) == [EMPTY] * len(files)
+    assert {path.read_bytes() for path in files} == {b"damaged"}
 
 
 def test_sums_stay_when_the_samples_go(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What is recorded just now is seen: by the stream, in the load, in metrics; and the recorder ends with the server."""
 
 import json
+import pickle
 import time
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from doctord.moments import parse_moment
+from doctord.serve.lakes import Lakes
 from http_server import LAKES, Client, served
 
 LABELS = {"lake", "wait_class", "cause", "severity", "threshold", "resource", "status"}
@@ -80,3 +82,9 @@ def test_metrics_are_prometheus_text_and_have_no_label_without_a_bound(client: C
     assert asked["servers"] >= 1
     newest = {one.labels["lake"]: one.value for one in families["doctord_newest_data_timestamp_seconds"].samples}
     assert set(newest) == set(LAKES)
+
+
+def test_lakes_go_to_another_process_after_they_were_looked_at(lakes: list[Path]) -> None:
+    served_here = Lakes(lakes)
+    served_here.newest(LAKES[0])
+    assert pickle.loads(pickle.dumps(served_here)).places == served_here.places  # noqa: S301 - our own

@@ -143,14 +143,14 @@ def _rows(dataset: Dataset, dimensions: Sequence[str]) -> tuple[pl.DataFrame, pl
     else:
         told = dataset.rows("session", AT_WORK, "ts", "interval_s", *dict.fromkeys(DIMENSIONS[name] for name in names))
     told = told.filter(pl.col("interval_s") > 0)
-    kinds, kind = _kinds(told, list(dict.fromkeys(DIMENSIONS[name] for name in names)))
+    kinds, kind = kinds_of(told, list(dict.fromkeys(DIMENSIONS[name] for name in names)))
     return kinds, told.select(kind, "interval_s", amount.alias("amount"), end_us=pl.col("ts").dt.epoch("us"))
 
 
-def _kinds(told: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.Series]:
+def kinds_of(told: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.Series]:
     """The kinds that rows are of, and the number of each row's.
 
-    A session is of one kind for many samples that stand one after the other: only where it changes are texts compared.
+    A session is of one kind for many samples, one after the other: where nothing changes, nothing is looked up.
     """
     is_new = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in columns)
     begins = told.select(is_new.alias("begins"))["begins"] if len(told) else pl.Series("begins", [], dtype=pl.Boolean)

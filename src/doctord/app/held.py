@@ -8,6 +8,7 @@ from typing import Final
 
 import polars as pl
 
+from doctord.app.newest import Newest
 from doctord.dataset.dataset import Dataset
 from doctord.lake.query import Lake
 
@@ -42,8 +43,9 @@ def held(path: Path) -> Held:
     Raises:
         UserError: there is no lake, or it may not be read.
     """
-    lake = Lake(path)
-    span = lake.span()
+    lake, newest = Lake(path), Newest(path)
+    first, last_row = newest.first(), newest.moment()
+    span = (first, last_row) if first and last_row else lake.span()
     if span is None:
         return Held(None, problems=tuple(lake.problems))
     last = lake.dataset(span[1] - LOOKED_AT, span[1], dict.fromkeys(TELLING, "true"))

@@ -3,13 +3,22 @@
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from doctord.analyse.load_steps import EMPTY, WITHOUT_SESSIONS, Steps, coarser, joined, steps_of, without_sessions
+from doctord.analyse.load_steps import (
+    EMPTY,
+    WITHOUT_SESSIONS,
+    Steps,
+    coarser,
+    joined,
+    kinds_of,
+    steps_of,
+    without_sessions,
+)
 from doctord.app.held import cpus_of
 from doctord.dataset.dataset import Dataset
 from doctord.lake import load_sums
@@ -138,7 +147,7 @@ class LoadHistory:
 
     def _day(self, step_s: int, names: tuple[str, ...]) -> Steps:
         if (known := self._days.get((step_s, *names))) is None:
-            known = self._together([coarser(summed(self._lake, name), step_s) for name in names], None)
+            known = self._together([coarser(part, step_s) for part in sums(self._lake, names)], None)
             self._days.put((step_s, *names), known)
         return known
 
@@ -170,19 +179,28 @@ def literal(text: str) -> str:
     return f"'{doubled}'"
 
 
-def summed(lake: Path, name: str) -> Steps:
-    """The load of a sealed segment by ten seconds; they are kept where the lake may be written to."""
-    held = load_sums.kept(lake, name)
+def sums(lake: Path, names: Sequence[str]) -> Iterator[Steps]:
+    """The load of sealed segments by ten seconds: those of which sums are kept in one, the others one by one."""
+    held = load_sums.kept(lake, names)
     if held is not None:
-        active, looked = held
+        sound, active, looked = held
+        names = [name for name in names if name not in sound]
         columns = [column for column in active.columns if column not in _MEASURES]
-        kinds = active.select(columns).unique(maintain_order=True).with_row_index("kind")
-        numbered = active.join(kinds, columns, nulls_equal=True).select("at", "kind", "active_s", "most")
-        return Steps(SUM_S, kinds, numbered, looked)
-    steps = coarser(steps_of(Dataset(load_sums.rows_of(lake, name)), WITHOUT_SESSIONS), SUM_S)
+        kinds, kind = kinds_of(active, columns)
+        yield Steps(SUM_S, kinds, active.select("at", kind, "active_s", "most"), looked)
+    yield from (summed(lake, name) for name in names)
+
+
+def summed(lake: Path, name: str) -> Steps:
+    """The load of a sealed segment by ten seconds, as its rows tell; it is kept where the lake may be written to."""
+    rows = load_sums.rows_of(lake, name)
+    if not rows:  # all that there is are sums that are damaged: `doctord repair` is to have them
+        return EMPTY
+    steps = coarser(steps_of(Dataset(rows), WITHOUT_SESSIONS), SUM_S)
     if steps.step_s == SUM_S:
         try:
-            load_sums.keep(lake, name, steps.active.join(steps.kinds, "kind").drop("kind"), steps.looked)
+            by_kind = steps.active.sort("kind", "at").join(steps.kinds, "kind", maintain_order="left")
+            load_sums.keep(lake, name, by_kind.drop("kind"), steps.looked)
         except LakeError as error:
             log.debug("not kept: %s", error)
     return steps

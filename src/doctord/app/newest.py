@@ -37,6 +37,13 @@ class Newest:
                 self._looked_s = time.monotonic()
             return self._known
 
+    def first(self) -> datetime | None:
+        """When its first day's first row is, UTC; null where nothing is sealed, or it does not tell."""
+        files = [path for path in self._place.parquet() if path.parts[-3] not in LASTING]
+        day = min((path.parent.name for path in files), default=None)
+        firsts = (_span_of(path) for path in files if path.parent.name == day)
+        return min((span[0] for span in firsts if span), default=None)
+
     def _look(self) -> None:
         sizes = {path: path.stat().st_size for path in self._place.segments() if path.exists()}
         if self._known is None or sizes != self._sizes:
@@ -49,8 +56,8 @@ class Newest:
         """Of the files of the last day: all rows of a file are of its day."""
         files = [path for path in self._place.parquet() if path.parts[-3] not in LASTING]
         last = max((path.parent.name for path in files), default=None)
-        ends = (_last_of(path) for path in files if path.parent.name == last)
-        return max((end for end in ends if end), default=None)
+        spans = (_span_of(path) for path in files if path.parent.name == last)
+        return max((span[1] for span in spans if span), default=None)
 
 
 def _newest_in(segment: Path) -> datetime | None:
@@ -63,11 +70,13 @@ def _newest_in(segment: Path) -> datetime | None:
     return max((end for end in ends if end), default=None)
 
 
-def _last_of(path: Path) -> datetime | None:
+def _span_of(path: Path) -> tuple[datetime, datetime] | None:
+    """When the first and the last row of a sealed file are; null where it does not tell."""
     try:
         checks = read_checks(path)
     except (OSError, ValueError):
         return None
     if checks is None or checks[0] is None:
         return None
-    return _EPOCH + timedelta(microseconds=checks[0][1])
+    first, last = (_EPOCH + timedelta(microseconds=moment) for moment in checks[0])
+    return first, last

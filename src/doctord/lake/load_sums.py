@@ -6,7 +6,7 @@ LAKE/rollups/looked-10s/20261120T230000Z-1f2e3d4c.parquet   seconds that were lo
 ```
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -60,13 +60,29 @@ def _rows(lake: Path, name: str, tables: tuple[str, ...]) -> dict[str, pl.DataFr
     return found
 
 
-def kept(lake: Path, name: str) -> tuple[pl.DataFrame, pl.DataFrame] | None:
-    """The sums of a segment: what was active, and what was looked at; null where there are none, or damaged ones."""
-    paths = [folder(lake) / rollup / f"{name}.parquet" for rollup in (ACTIVE, LOOKED)]
-    if not all(path.is_file() for path in paths) or any(damage_of(path) for path in paths):
+def kept(lake: Path, names: Sequence[str]) -> tuple[list[str], pl.DataFrame, pl.DataFrame] | None:
+    """The segments of these of which there are sums that are sound; what was active in them, and looked at.
+
+    Null where there is none.
+
+    Raises:
+        LakeError: they are gone meanwhile.
+    """
+    paths = {name: [folder(lake) / rollup / f"{name}.parquet" for rollup in (ACTIVE, LOOKED)] for name in names}
+    sound = [
+        name
+        for name, of_name in paths.items()
+        if all(path.is_file() for path in of_name) and not any(damage_of(path) for path in of_name)
+    ]
+    if not sound:
         return None
-    active, looked = (pl.read_parquet(path) for path in paths)
-    return active, looked
+    try:
+        active, looked = (
+            pl.concat([pl.read_parquet(paths[name][which]) for name in sound], how="diagonal") for which in (0, 1)
+        )
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise LakeError(f"{folder(lake)}: {str(error).splitlines()[0]}", "it was just deleted: try again") from error
+    return sound, active, looked
 
 
 def keep(lake: Path, name: str, active: pl.DataFrame, looked: pl.DataFrame) -> None:

@@ -95,8 +95,13 @@ class Answers:
     async def _work(self, endpoint: Endpoint, asked: Any, given: Any) -> Document:  # noqa: ANN401 - as above
         limiter = self._limits.setdefault(endpoint.runs, anyio.CapacityLimiter(AT_ONCE[endpoint.runs]))
         run: Callable[..., Awaitable[Any]] = anyio.to_process.run_sync if endpoint.runs == "process" else _in_thread
-        with anyio.move_on_after(LONGEST_S) as scope:
-            found = await run(answered, endpoint.answer, asked, given, cancellable=True, limiter=limiter)
+        try:
+            with anyio.move_on_after(LONGEST_S) as scope:
+                found = await run(answered, endpoint.answer, asked, given, cancellable=True, limiter=limiter)
+        except anyio.BrokenWorkerProcess as error:
+            raise Problem(
+                503, "the process that worked at it was ended", "it may lack memory: a shorter time"
+            ) from error
         if scope.cancelled_caught:
             raise Problem(503, f"it took longer than {LONGEST_S:.0f} s", "ask for a shorter time")
         if isinstance(found, tuple):

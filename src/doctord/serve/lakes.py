@@ -61,6 +61,10 @@ class Lakes:
         """These lakes; the usual one where none is named."""
         self.places: Mapping[str, Path] = names(places)
 
+    def __reduce__(self) -> tuple[type["Lakes"], tuple[list[Path]]]:
+        """Another process looks at them for itself."""
+        return Lakes, (list(self.places.values()),)
+
     @cached_property
     def _newest(self) -> dict[str, Newest]:
         return {name: Newest(place) for name, place in self.places.items()}

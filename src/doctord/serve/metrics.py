@@ -6,7 +6,7 @@ before that.
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -40,7 +40,7 @@ class _Known:
 
     findings: Mapping[str, Any] | None = None
     forecast: Mapping[str, Any] | None = None
-    since_s: dict[str, float] = field(default_factory=dict)
+    forecast_s: float = float("-inf")
 
 
 class Metrics:
@@ -73,11 +73,17 @@ class Metrics:
         """Work out verdicts and forecasts again and again, one at a time, from the first scrape on."""
         while True:
             for name, known in self._known.items():
-                known.findings = await self._asked("/findings", name, {"from": FINDINGS_OF}) or known.findings
-                if anyio.current_time() - known.since_s.get("forecast", float("-inf")) > FORECAST_EVERY_S:
-                    known.forecast = await self._asked("/forecast", name, {}) or known.forecast
-                    known.since_s["forecast"] = anyio.current_time()
+                try:
+                    await self._renew(name, known)
+                except Exception:
+                    log.exception("%s: what /metrics tells was not renewed", name)
             await anyio.sleep(FINDINGS_EVERY_S)
+
+    async def _renew(self, name: str, known: _Known) -> None:
+        known.findings = await self._asked("/findings", name, {"from": FINDINGS_OF}) or known.findings
+        if anyio.current_time() - known.forecast_s > FORECAST_EVERY_S:
+            known.forecast_s = anyio.current_time()
+            known.forecast = await self._asked("/forecast", name, {}) or known.forecast
 
     async def _asked(self, path: str, lake: str, given: Mapping[str, str]) -> Mapping[str, Any] | None:
         try:
