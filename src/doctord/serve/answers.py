@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
@@ -74,7 +75,8 @@ class Answers:
 
     async def warm_up(self) -> None:
         """Have a process load what verdicts need before anybody asks for one: that takes longer than many a verdict."""
-        await anyio.to_process.run_sync(_load, cancellable=True)
+        with suppress(anyio.BrokenWorkerProcess):  # then the first verdict takes longer
+            await anyio.to_process.run_sync(_load, cancellable=True)
 
     def _known(self, key: tuple[Any, ...]) -> Answer | None:
         until, answer = self._kept.get(key, (0.0, None))

@@ -1,44 +1,34 @@
-"""The server: the routes, how a request becomes an answer, and the page beside them."""
+"""The server: the routes, and how a request becomes a question."""
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from importlib.resources import files
 from typing import Any, Final
 
 import anyio
 import anyio.to_thread
-import pyarrow as pa
 from anyio.abc import TaskGroup
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import ValidationError
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from doctord.errors import UserError
 from doctord.mcp.server import server as mcp_server
-from doctord.report.buckets import columns
-from doctord.serve.answers import Answer, Answers, etag_of
+from doctord.serve.answers import Answers
 from doctord.serve.api import ENDPOINTS
 from doctord.serve.endpoint import Endpoint
 from doctord.serve.lakes import Asked, Lakes
 from doctord.serve.metrics import MEDIA_TYPE as METRICS
 from doctord.serve.metrics import Metrics
-from doctord.serve.openapi import ARROW, PREFIX, document
+from doctord.serve.openapi import PREFIX, document
 from doctord.serve.parameters import OfTime, query
 from doctord.serve.problems import Problem
+from doctord.serve.replies import HANDLERS, PAGE, page, reply
 from doctord.serve.stream import Growth
 from doctord.serve.summing import keep_summing
 
-PAGE: Final = {
-    "/": ("index.html", "text/html; charset=utf-8"),
-    "/app.js": ("app.js", "text/javascript; charset=utf-8"),
-    "/app.css": ("app.css", "text/css; charset=utf-8"),
-}
 LONGEST_QUERY: Final = 8000  # bytes
 LONGEST_BODY: Final = 256 << 10
 MCP: Final = "/mcp"
@@ -91,7 +81,7 @@ class Server:
             given = _given(endpoint, request)
             asked, is_past = await anyio.to_thread.run_sync(self._asked, endpoint, given)
             answer = await self._answers.answer(endpoint, asked, given, is_past=is_past)
-            return _response(answer, request, endpoint, is_past=is_past)
+            return reply(answer, request, endpoint, is_past=is_past)
 
         answered.__name__ = endpoint.name
         return answered
@@ -145,13 +135,7 @@ class Server:
 def application(lakes: Lakes, *, shows_words: bool = False) -> ASGIApp:
     """The application, to be guarded by `access.Access`."""
     server = Server(lakes, shows_words=shows_words)
-    handlers: Mapping[Any, Any] = {
-        Problem: _refused,
-        UserError: _user_refused,
-        HTTPException: _no_such,
-        Exception: _failed,
-    }
-    return server.counted(Starlette(routes=server.routes(), exception_handlers=handlers, lifespan=server.running))
+    return server.counted(Starlette(routes=server.routes(), exception_handlers=HANDLERS, lifespan=server.running))
 
 
 def _given(endpoint: Endpoint, request: Request) -> Any:  # noqa: ANN401 - of the endpoint
@@ -169,60 +153,3 @@ def _given(endpoint: Endpoint, request: Request) -> Any:  # noqa: ANN401 - of th
         told = [f"{'.'.join(map(str, one['loc'])) or 'parameters'}: {one['msg']}" for one in error.errors()[:5]]
         known = ", ".join(field.alias or name for name, field in endpoint.parameters.model_fields.items())
         raise Problem(400, "; ".join(told), f"parameters are {known}") from error
-
-
-def _response(answer: Answer, request: Request, endpoint: Endpoint, *, is_past: bool) -> Response:
-    is_arrow = endpoint.is_tabular and ARROW in request.headers.get("accept", "")
-    headers = {"Cache-Control": "private, no-cache" if is_past else "no-store", "Vary": "Accept"}
-    if is_past:
-        headers["ETag"] = etag = f'{answer.etag[:-1]}{"-arrow" if is_arrow else ""}"'
-        if etag in [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]:
-            return Response(None, 304, headers)
-    if is_arrow:
-        return Response(_arrow(answer.document), 200, headers, ARROW)
-    return Response(answer.body, 200, headers, "application/json")
-
-
-def _arrow(told: Mapping[str, Any]) -> bytes:
-    """The buckets of a document as a stream of Arrow; what is no column stands in the metadata of its schema."""
-    numbers, about = columns(told)
-    table = pa.table(numbers, metadata={"doctord": json.dumps(about)})
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
-
-
-async def page(request: Request) -> Response:
-    """A file of the page, as it lies in the package."""
-    name, kind = PAGE[request.url.path]
-    file = files("doctord.serve").joinpath("page", name)
-    if not file.is_file():
-        raise Problem(404, f"there is no {name}", f"the API is described at {PREFIX}/openapi.json")
-    content = file.read_bytes()
-    headers = {"Cache-Control": "no-cache", "ETag": etag_of(content)}
-    if headers["ETag"] == request.headers.get("if-none-match"):
-        return Response(None, 304, headers)
-    return Response(content, 200, headers, kind)
-
-
-async def _refused(_request: Request, problem: Exception) -> Response:
-    assert isinstance(problem, Problem)  # noqa: S101 - what it is registered for
-    return problem.response()
-
-
-async def _user_refused(_request: Request, refusal: Exception) -> Response:
-    assert isinstance(refusal, UserError)  # noqa: S101 - likewise
-    return Problem.of(refusal).response()
-
-
-async def _failed(_request: Request, _error: Exception) -> Response:
-    return Problem(500, "an error of ours; the log of the server has it", "please report it").response()
-
-
-async def _no_such(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - likewise
-    hint = f"the API is described at {PREFIX}/openapi.json"
-    return Problem(
-        error.status_code, f"{request.method} {request.url.path}: {error.detail}", hint, error.headers
-    ).response()

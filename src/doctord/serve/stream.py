@@ -33,11 +33,11 @@ class Growth:
         """
         if self._listeners >= MOST_STREAMS:
             raise Problem(503, "too many pages are open", "close some", {"Retry-After": "60"})
-        self._listeners += 1
         return self._heard()
 
     async def _heard(self) -> AsyncIterator[bytes]:
         said, spoke_s = dict[str, str | None](), anyio.current_time()
+        self._listeners += 1
         try:
             yield b"retry: 2000\n\n"
             while True:
