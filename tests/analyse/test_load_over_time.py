@@ -95,6 +95,13 @@ def test_one_blocker_of_all_is_the_most_skewed() -> None:
     assert (skews(steps, {})[0].dimension, skews(steps, {})[0].skew) == ("blocker", 1.0)
 
 
+def test_where_nobody_was_at_work_every_dimension_is_empty() -> None:
+    steps = steps_of(Dataset({"cpu": sampled(every_s=0.1, seconds=10).frame("cpu")}))
+    load = load_over_time(steps, "user", {"session": ["7"]}, Buckets(AT, 10, 1), 9)
+    assert (load.bands, load.total.mean.tolist()) == ((), [0.0])
+    assert skews(steps, {}) == []
+
+
 def test_a_dimension_that_is_none_or_is_not_told_is_refused() -> None:
     steps = steps_of(sampled(every_s=0.1, seconds=2), ("event",))
     for name, hint in (("mood", "dimensions are"), ("session", "shorter time")):

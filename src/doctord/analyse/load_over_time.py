@@ -151,11 +151,13 @@ def _chosen(steps: Steps, names: Sequence[str], where: Mapping[str, Sequence[str
     for name in names:
         if name not in DIMENSIONS:
             raise UserError(f"there is no dimension {name!r}", f"dimensions are {', '.join(DIMENSIONS)}")
-        if name not in steps.dimensions:
+        if name not in steps.dimensions and not steps.active.is_empty():
             raise UserError(
                 f"nothing tells of each {name} in so long a time",
                 f"ask for a shorter time, or for {', '.join(steps.dimensions)}",
             )
+    if steps.active.is_empty():
+        return pl.DataFrame(schema={"kind": pl.UInt32} | dict.fromkeys(DIMENSIONS.values(), pl.String))
     conditions = [_is_one_of(DIMENSIONS[name], values) for name, values in where.items()]
     return steps.kinds.filter(*conditions) if conditions else steps.kinds
 

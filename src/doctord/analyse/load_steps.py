@@ -142,7 +142,7 @@ def _rows(dataset: Dataset, dimensions: Sequence[str]) -> tuple[pl.DataFrame, pl
         told, amount = foreground_waits(dataset), pl.col("average_active_sessions") * pl.col("interval_s")
     else:
         told = dataset.rows("session", AT_WORK, "ts", "interval_s", *dict.fromkeys(DIMENSIONS[name] for name in names))
-    told = told.filter(pl.col("interval_s") > 0)
+    told = told.filter(pl.col("interval_s") > 0, amount > 0)
     kinds, kind = kinds_of(told, list(dict.fromkeys(DIMENSIONS[name] for name in names)))
     return kinds, told.select(kind, "interval_s", amount.alias("amount"), end_us=pl.col("ts").dt.epoch("us"))
 
