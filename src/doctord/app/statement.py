@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 import polars as pl
 
 from doctord.analyse.buckets import Buckets
 from doctord.analyse.envelopes import Enveloped, envelopes, rows_of, spacing_s
-from doctord.app.load_history import literal
+from doctord.app.load_history import history_of, literal
 from doctord.app.source import Recorded
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure
@@ -68,15 +69,21 @@ def statement_found(
     Raises:
         UserError: it was not seen then, or the lake cannot be read.
     """
-    where = f"statement_id = {literal(statement)}"
-    dataset = Lake(recorded.lake or default_lake()).dataset(since, until, {"statement": where, "session": where})
+    place = recorded.lake or default_lake()
+    dataset = Lake(place).dataset(since, until, {"statement": f"statement_id = {literal(statement)}"})
     dataset = recorded.rows(dataset)
     rows = dataset.frame("statement").sort("ts")
-    if rows.is_empty() and dataset.frame("session").is_empty():
+    if rows.is_empty() and not _was_sampled(place, since, until, statement):
         raise UserError(f"no statement {statement!r} was seen then", "/load?by=statement names those that were")
     even = _buckets(dataset, since, until, buckets)
     texts = rows["text"].drop_nulls().reverse().unique(maintain_order=True)
     return StatementFound(statement, tuple(map(str, texts)), _told(rows), even, _figures(dataset, even))
+
+
+def _was_sampled(lake: Path, since: datetime, until: datetime, statement: str) -> bool:
+    """Whether a session ran it: in so short a time that no statistics tell of it, say."""
+    kinds = history_of(lake).steps(since, until).kinds
+    return "statement_id" in kinds.columns and bool((kinds["statement_id"] == statement).any())
 
 
 def _buckets(dataset: Dataset, since: datetime, until: datetime, most: int) -> Buckets:

@@ -25,6 +25,7 @@ class Endpoint:
         runs: `thread`: it answers in well under a second; `process`: it may take long, and is ended where that is too
             long.
         fresh_s: So long an answer about a time that goes on is given again.
+        longest_h: Of so many hours a time may be: it is answered by reading rows, which memory must hold; null: of any.
         is_tabular: Whether it has an Arrow form too.
     """
 
@@ -34,6 +35,7 @@ class Endpoint:
     document: Any
     runs: Literal["thread", "process"] = "thread"
     fresh_s: int = 1
+    longest_h: int | None = None
     is_tabular: bool = False
 
     @property
@@ -44,4 +46,5 @@ class Endpoint:
     @property
     def description(self) -> str:
         """What it gives: a line, and perhaps more."""
-        return inspect.cleandoc(self.answer.__doc__ or "")
+        told = inspect.cleandoc(self.answer.__doc__ or "")
+        return f"{told}\n\nThe time is of {self.longest_h} hours at most." if self.longest_h else told

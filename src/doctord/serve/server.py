@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any, Final
 
 import anyio
@@ -105,6 +106,10 @@ class Server:
         if not isinstance(given, OfTime):
             return self.lakes, False
         asked = self.lakes.asked(given.lake, given.host, given.since, given.until, endpoint.fresh_s)
+        if endpoint.longest_h and asked.until - asked.since > timedelta(hours=endpoint.longest_h):
+            raise Problem(
+                422, f"{endpoint.path} is of {endpoint.longest_h} hours at most", "zoom in: /load tells where"
+            )
         return asked, asked.is_past
 
     async def _ask(self, path: str, given: Mapping[str, str]) -> Mapping[str, Any]:
