@@ -54,4 +54,11 @@ def serve(
     with recording(lakes[0]) if record else nullcontext():
         for there in lakes[1:] if record else lakes:
             Lake(there)
-        run(lakes, place, lambda address: typer.echo(f"Doctor D: {address}"))
+        run(lakes, place, _listening)
+
+
+def _listening(address: str) -> None:
+    """Say what to open."""
+    typer.echo(f"Doctor D: {address}")
+    if "?token=" in address:
+        note("this address lets one browser in, once, within 15 minutes")
