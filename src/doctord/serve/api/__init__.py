@@ -21,7 +21,7 @@ ENDPOINTS: Final = (
     Endpoint("/findings", findings, FindingsParameters, Findings, runs="process", fresh_s=10, longest_h=6),
     Endpoint("/figures", figures, OfTime, Figures),
     Endpoint("/series", series, SeriesParameters, Series, is_tabular=True),
-    Endpoint("/blocking", blocking, BlockingParameters, Blocking, longest_h=24),
+    Endpoint("/blocking", blocking, BlockingParameters, Blocking, runs="process", fresh_s=5, longest_h=24),
     Endpoint("/statement/{id}", statement, StatementParameters, Statement),
     Endpoint("/events", events, EventsParameters, Events),
     Endpoint("/changes", changes, ChangesParameters, Changes, runs="process", fresh_s=10, longest_h=6),
