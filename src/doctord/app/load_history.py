@@ -31,7 +31,7 @@ SHORT: Final = timedelta(minutes=30)  # the longest time that is told by the sam
 STEPS_S: Final = ((timedelta(days=1), 10), (timedelta(days=14), 60), (timedelta.max, 600))  # of a longer time
 SUM_S: Final = 10
 BLOCK_S: Final = 600  # samples are kept in memory by stretches of so many seconds
-MOST_BLOCKS: Final = 24
+MOST_BLOCKS: Final = 18
 MOST_DAYS: Final = 60
 MOST_TEXTS: Final = 20_000
 A_DAY, A_WHILE = timedelta(days=1), timedelta(minutes=5)

@@ -22,7 +22,7 @@ from doctord.serve.problems import Problem
 
 LONGEST_S: Final = 60.0
 AT_ONCE: Final = {"process": 2, "thread": 4}
-KEPT_BYTES: Final = 64 << 20
+KEPT_BYTES: Final = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
