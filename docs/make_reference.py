@@ -31,6 +31,8 @@ from doctord.mcp.schemas import SCHEMAS
 from doctord.mcp.tools import TOOLS
 from doctord.read.format import formats
 from doctord.read.oracle.awr import known_sections as sections
+from doctord.serve import openapi
+from doctord.serve.api import ENDPOINTS
 
 FOLDER = Path(__file__).parent / "reference"
 MADE = "<!-- Made from the code by docs/make_reference.py: change it there. -->"
@@ -227,6 +229,48 @@ def mcp() -> Iterator[str]:
         yield f"\nGives {keys}. {inspect.getdoc(SCHEMAS[name])}\n"
 
 
+def http_api() -> Iterator[str]:
+    """Every resource of `doctord serve`: what it takes, and what it gives."""
+    yield HTTP_API.replace("PREFIX", openapi.PREFIX).replace("ARROW", openapi.ARROW)
+    for endpoint in ENDPOINTS:
+        yield f"\n## {endpoint.path}\n{endpoint.description}\n\n"
+        for one in openapi.parameters(endpoint):
+            yield f"- `{one['name']}`{' (needed)' if one['required'] else ''}: {_told(one)}\n"
+        keys = ", ".join(f"`{key}`" for key in endpoint.document.__annotations__)
+        yield f"\nGives {keys}. {inspect.getdoc(endpoint.document)}{' Arrow too.' if endpoint.is_tabular else ''}\n"
+    yield from STREAM
+
+
+def _told(parameter: Any) -> str:
+    """What a parameter is, its choices and bounds, and what it is if it is not said."""
+    schema = parameter["schema"]
+    bounds = [f"{schema['minimum']} to {schema['maximum']}"] if "maximum" in schema else []
+    choices = [", ".join(f"`{one}`" for one in schema.get("enum", ()))] if "enum" in schema else []
+    default = [f"`{schema['default']}` if not said"] if schema.get("default") is not None else []
+    told = "; ".join((*choices, *bounds, *default))
+    return f"{parameter['description']} {f'({told})' if told else ''}".strip()
+
+
+HTTP_API = """# The HTTP API of `doctord serve`
+
+How to start it: [serve](../how-to/serve.md). All resources are read by GET below `PREFIX`, and described for programs
+at `PREFIX/openapi.json`.
+
+- **Times** are ISO 8601 in UTC. Where `to` is not said it is now, or the end of a lake that nobody has filled for five
+  minutes; where `from` is not said it is an hour before.
+- **What was not measured** is null, not zero.
+- **Refusals** are `application/problem+json`: `title`, `status`, `detail`, and `hint`: what to do instead.
+- **ETag**: an answer about a time that has been recorded whole has one; `If-None-Match` saves the transfer.
+- **Arrow**: where it says so, `Accept: ARROW` gives the buckets as columns: `start_s`
+  (seconds since 1970), and each list of numbers under the names that lead to it: `bands.0.values`, `total.high`. The
+  rest of the document is JSON in the schema's metadata, `doctord`.
+"""
+STREAM = """
+## /stream
+Server-sent events: `grown`, whose data is `{"until": {LAKE: MOMENT}}`, up to when there is data in each lake; said at
+once, and whenever it grows, once a second at most. A comment comes every 15 s where nothing does.
+"""
+
 PAGES = {
     "tables.md": tables,
     "causes.md": causes,
@@ -240,6 +284,7 @@ PAGES = {
     "kernel-waits.md": kernel_waits,
     "common-statistics.md": common_statistics,
     "mcp.md": mcp,
+    "http-api.md": http_api,
 }
 
 

@@ -47,3 +47,19 @@ def test_without_the_compiled_half_everything_stays(monkeypatch: pytest.MonkeyPa
     before = dict(sys.modules)
     unused_modules.keep_out()
     assert dict(sys.modules) == before
+
+
+CAUGHT = """
+from doctord.app.record import keep_out
+keep_out()
+import psycopg
+try:
+    raise psycopg.OperationalError("the server went away")
+except psycopg.errors._NO_TRACEBACK as error:
+    print(error)
+"""
+
+
+def test_a_server_that_goes_away_during_a_query_is_an_error_that_psycopg_can_tell() -> None:
+    done = subprocess.run([sys.executable, "-c", CAUGHT], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "the server went away", done.stderr

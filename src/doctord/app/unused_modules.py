@@ -24,11 +24,19 @@ class _Unused:
         return cls
 
 
+class _Cancelled(BaseException):
+    """What psycopg names in its `except` clauses; nobody raises it."""
+
+
 def keep_out() -> None:
     """Put an empty module in the place of each, before psycopg is imported; not where its compiled half is missing."""
     if find_spec("psycopg_binary") or find_spec("psycopg_c"):
         sys.modules["ssl"] = None  # type: ignore[assignment] # an ImportError, which psycopg expects
         for name in UNUSED:
             module = ModuleType(name)
-            module.__getattr__ = lambda _: _Unused  # type: ignore[method-assign] # PEP 562
+            module.__getattr__ = _named  # type: ignore[method-assign] # PEP 562
             sys.modules[name] = module
+
+
+def _named(name: str) -> type:
+    return _Cancelled if name == "CancelledError" else _Unused

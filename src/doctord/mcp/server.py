@@ -14,6 +14,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from doctord.errors import UserError
+from doctord.mcp import withheld
 from doctord.mcp.fitted import text
 from doctord.mcp.prompts import PROMPTS
 from doctord.mcp.resources import add_resources
@@ -36,8 +37,13 @@ such as <program 1>, which `names` explains. A value that was not measured is nu
 Tool = Callable[..., Mapping[str, Any]]
 
 
-def server(lakes: Sequence[Path]) -> MCPServer[Any]:
-    """A server that answers from these lakes; from the usual one where none is named."""
+def server(lakes: Sequence[Path], *, shows_words: bool = True) -> MCPServer[Any]:
+    """A server that answers from these lakes; from the usual one where none is named.
+
+    Args:
+        lakes: The lakes.
+        shows_words: Whether names and texts that strangers wrote are shown; else they are withheld (`mcp.withheld`).
+    """
     made = MCPServer[Any](
         "doctord",
         title="Doctor D",
@@ -48,8 +54,12 @@ def server(lakes: Sequence[Path]) -> MCPServer[Any]:
     )
     limiter = anyio.CapacityLimiter(AT_ONCE)
     for name, tool in TOOLS.items():
+        if not shows_words and name in withheld.NO_TOOLS:
+            continue
         description = inspect.cleandoc(tool.__doc__ or "")
-        made.add_tool(_called(tool, lakes, limiter), name, description=description, annotations=READ_ONLY)
+        made.add_tool(
+            _called(tool, lakes, limiter, shows_words=shows_words), name, description=description, annotations=READ_ONLY
+        )
     add_resources(made)
     for prompt in PROMPTS:
         made.prompt()(prompt)
@@ -63,14 +73,14 @@ def run(lakes: Sequence[Path]) -> None:
 
 
 def _called(
-    tool: Tool, lakes: Sequence[Path], limiter: anyio.CapacityLimiter
+    tool: Tool, lakes: Sequence[Path], limiter: anyio.CapacityLimiter, *, shows_words: bool
 ) -> Callable[..., Awaitable[CallToolResult]]:
     """The tool as the SDK is to see it: without the lakes, and with the schema of its answer."""
 
     async def called(**given: Any) -> CallToolResult:  # noqa: ANN401 - whatever the tool takes
         with anyio.move_on_after(LONGEST_S) as scope:
             answer = await anyio.to_process.run_sync(
-                answered, tool.__name__, tuple(lakes), given, cancellable=True, limiter=limiter
+                answered, tool.__name__, tuple(lakes), given, shows_words, cancellable=True, limiter=limiter
             )
         if scope.cancelled_caught:
             raise ToolError(f"it took longer than {LONGEST_S:.0f} s; hint: ask for a shorter window")
@@ -87,9 +97,17 @@ def _called(
     return called
 
 
-def answered(name: str, lakes: Sequence[Path], given: Mapping[str, Any]) -> dict[str, Any] | str:
+def answered(
+    name: str,
+    lakes: Sequence[Path],
+    given: Mapping[str, Any],
+    shows_words: bool = True,  # noqa: FBT001, FBT002 - to_process passes places alone
+) -> dict[str, Any] | str:
     """What a tool answers, or why it cannot, in words; runs in a process of its own."""
     try:
-        return dict(TOOLS[name](lakes, **given))
+        if shows_words:
+            return dict(TOOLS[name](lakes, **given))
+        withheld.check(given)
+        return dict(withheld.withheld(TOOLS[name](lakes, **given)))
     except UserError as refusal:
         return f"{refusal}; hint: {refusal.hint}"

@@ -1,7 +1,6 @@
 """Two windows held against each other: is it worse, and what is different."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +14,8 @@ from doctord.mcp.fitted import fitted
 from doctord.mcp.place import period, recorded
 from doctord.mcp.told import Notes
 from doctord.mcp.tools.parameters import Host, Lake, Period, Since, Until
+from doctord.report.changed import document as changed_document
 from doctord.report.study.document import document
-from doctord.report.wording import iso
 
 ROW = ("kind", "name", "of", "unit", "before", "after", "ratio", "low", "high", "outcome")
 MOST_EVENTS = 20
@@ -102,21 +101,8 @@ def what_changed(
     notes = Notes()
     asked, earlier = Interval.asked(since, until), period(before) if before else None
     found = changed(recorded(lakes, lake, host), asked, earlier, notes)
-    answer = {
-        "before": _span(found.before),
-        "after": _span(found.after),
-        "changes": [asdict(one) for one in found.changes.found],
-        "moved": [asdict(one) for one in found.moved],
-        "events": [{"ts": iso(ts), "kind": kind, "text": text} for ts, kind, text in found.events[:MOST_EVENTS]],
-        "not_recorded": list(found.changes.not_recorded),
-        "notes": notes.lines,
-        "left_out": {"events": len(found.events) - MOST_EVENTS} if len(found.events) > MOST_EVENTS else {},
-    }
+    answer = changed_document(found, MOST_EVENTS) | {"notes": notes.lines}
     return fitted(answer, {"events": 5, "notes": 2, "changes": 8, "moved": 8})
-
-
-def _span(span: tuple[Any, Any]) -> dict[str, str | None]:
-    return {"since": iso(span[0]), "until": iso(span[1])}
 
 
 def _rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -1,0 +1,175 @@
+"""`/metrics`: what is true now, for Prometheus to scrape; every label has few values, never a statement or a user.
+
+A scrape does not wait for what takes long: verdicts and forecasts are told as they were last worked out, and not at all
+before that.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import anyio
+import anyio.to_thread
+from prometheus_client import CollectorRegistry, Counter, ProcessCollector, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from doctord.app.load_over_time import Wanted, load_found
+from doctord.errors import UserError
+from doctord.moments import parse_moment
+from doctord.serve.lakes import Lakes
+from doctord.serve.problems import Problem
+
+log = logging.getLogger(__name__)
+
+MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+LOAD_OF: Final = "-1m"
+FINDINGS_OF: Final = "-5m"
+FINDINGS_EVERY_S, FORECAST_EVERY_S = 60.0, 3600.0
+MOST_CLASSES: Final = 30
+_CLEAR: Final[Mapping[str, Any]] = {"findings": ()}
+
+Ask = Callable[[str, Mapping[str, str]], Awaitable[Mapping[str, Any]]]
+
+
+@dataclass
+class _Known:
+    """What was last worked out of a lake."""
+
+    findings: Mapping[str, Any] | None = None
+    forecast: Mapping[str, Any] | None = None
+    forecast_s: float = float("-inf")
+
+
+class Metrics:
+    """The metrics of some lakes and of the server itself."""
+
+    def __init__(self, lakes: Lakes, ask: Ask) -> None:
+        """Nothing was worked out yet; `ask` gives the document of an endpoint."""
+        self._lakes, self._ask = lakes, ask
+        self._known = {name: _Known() for name in lakes.places}
+        self._own = CollectorRegistry(auto_describe=False)
+        ProcessCollector(namespace="doctord", registry=self._own)
+        self._requests = Counter(
+            "doctord_http_requests",
+            "Requests answered, by resource and status.",
+            ("resource", "status"),
+            registry=self._own,
+        )
+
+    def answered(self, resource: str, status: int) -> None:
+        """A request was answered; resources are those that there are, all others are one."""
+        self._requests.labels(resource, str(status)).inc()
+
+    async def text(self) -> bytes:
+        """All of them, in Prometheus' format."""
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(_Given(await anyio.to_thread.run_sync(lambda: list(self._now()))))
+        return generate_latest(registry) + generate_latest(self._own)
+
+    async def keep_known(self) -> None:
+        """Work out verdicts and forecasts again and again, one at a time, from the first scrape on."""
+        while True:
+            for name, known in self._known.items():
+                try:
+                    await self._renew(name, known)
+                except Exception:
+                    log.exception("%s: what /metrics tells was not renewed", name)
+            await anyio.sleep(FINDINGS_EVERY_S)
+
+    async def _renew(self, name: str, known: _Known) -> None:
+        known.findings = await self._asked("/findings", name, {"from": FINDINGS_OF}) or known.findings
+        if anyio.current_time() - known.forecast_s > FORECAST_EVERY_S:
+            known.forecast_s = anyio.current_time()
+            known.forecast = await self._asked("/forecast", name, {}) or known.forecast
+
+    async def _asked(self, path: str, lake: str, given: Mapping[str, str]) -> Mapping[str, Any] | None:
+        try:
+            return await self._ask(path, {"lake": lake, **given})
+        except (Problem, UserError) as refusal:  # nothing was recorded just now, say: then nothing is told
+            log.debug("%s: %s", path, refusal)
+            return _CLEAR if path == "/findings" else None
+
+    def _now(self) -> Iterator[GaugeMetricFamily]:
+        """What is told of the lakes."""
+        newest = GaugeMetricFamily(
+            "doctord_newest_data_timestamp_seconds", "Time of the newest row of a lake.", labels=["lake"]
+        )
+        active = GaugeMetricFamily(
+            "doctord_active_sessions", "Average active sessions of the last minute.", labels=["lake", "wait_class"]
+        )
+        for name in self._lakes.places:
+            moment = self._lakes.newest(name)
+            if moment is not None:
+                newest.add_metric([name], moment.timestamp())
+            for wait_class, sessions in self._load(name):
+                active.add_metric([name, wait_class], sessions)
+        yield from (newest, active, *self._findings(), *self._thresholds())
+
+    def _load(self, lake: str) -> Iterator[tuple[str, float]]:
+        try:
+            asked = self._lakes.asked(lake, None, LOAD_OF, None)
+            load = load_found(asked.load, asked.since, asked.until, Wanted("wait_class", {}, 1, MOST_CLASSES)).load
+        except UserError as refusal:
+            log.debug("%s: %s", lake, refusal)
+            return
+        if load.seconds:
+            yield from ((band.name or "", band.sessions) for band in load.bands)
+
+    def _findings(self) -> Iterator[GaugeMetricFamily]:
+        labels = ["lake", "cause", "severity"]
+        impact = GaugeMetricFamily(
+            "doctord_finding_impact_ratio",
+            "Share of database time of a finding of the last five minutes.",
+            labels=labels,
+        )
+        confidence = GaugeMetricFamily(
+            "doctord_finding", "Confidence (0 to 1) in a finding of the last five minutes.", labels=labels
+        )
+        for name, known in self._known.items():
+            worst = dict[str, Mapping[str, Any]]()
+            for finding in (known.findings or _CLEAR)["findings"]:
+                worst.setdefault(finding["cause"], finding)
+            for cause, finding in worst.items():
+                confidence.add_metric([name, cause, finding["severity"]], finding["confidence"])
+                if finding["impact"] is not None:
+                    impact.add_metric([name, cause, finding["severity"]], finding["impact"])
+        yield from (confidence, impact)
+
+    def _thresholds(self) -> Iterator[GaugeMetricFamily]:
+        violated = GaugeMetricFamily(
+            "doctord_threshold_violations",
+            "How many devices, file systems... violate it.",
+            labels=["lake", "threshold"],
+        )
+        breach = GaugeMetricFamily(
+            "doctord_threshold_breach_timestamp_seconds",
+            "When it will be violated first.",
+            labels=["lake", "threshold"],
+        )
+        for name, known in self._known.items():
+            of_threshold = dict[str, list[Mapping[str, Any]]]()
+            for item in (known.forecast or {"items": ()})["items"]:
+                of_threshold.setdefault(item["threshold"], []).append(item)
+            for threshold, items in of_threshold.items():
+                violated.add_metric([name, threshold], sum(one["verdict"] == "violated" for one in items))
+                if dates := [one["date"] for one in items if one["date"]]:
+                    breach.add_metric([name, threshold], _timestamp(min(dates)))
+        yield from (violated, breach)
+
+
+@dataclass(frozen=True, eq=False)
+class _Given(Collector):
+    """Metrics that were worked out already."""
+
+    families: Sequence[GaugeMetricFamily]
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """These."""
+        return iter(self.families)
+
+
+def _timestamp(moment: str) -> float:
+    return parse_moment(moment, datetime.now(UTC)).timestamp()

@@ -1,0 +1,146 @@
+"""Run the server: where it listens, who is let in, and what it says of that."""
+
+import signal
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+
+from doctord.errors import UserError
+from doctord.serve.access import Access, Guests, own_names
+from doctord.serve.lakes import Lakes
+from doctord.serve.limits import is_loopback
+from doctord.serve.server import application
+
+MOST_AT_ONCE: Final = 300
+SHORTEST_TOKEN: Final = 20
+HOW_TO_MAKE_ONE: Final = "(umask 077; openssl rand -hex 32 > FILE) makes one"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to listen, and who may ask.
+
+    Attributes:
+        host: Address or name; whoever reaches one beyond this host must be let in.
+        port: Its port; 0 lets the system choose.
+        needs_token: Whether one must be let in on the loopback, too.
+        names: Further names that the server is called by, by a proxy say.
+        shows_words: Whether assistants are shown the names and texts that strangers wrote.
+        token_file: Holds the token of programs; they must be let in, then.
+        certificate: A certificate and its key, in PEM; null: HTTP without TLS.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 7878
+    needs_token: bool = False
+    names: Sequence[str] = ()
+    shows_words: bool = False
+    token_file: Path | None = None
+    certificate: tuple[Path, Path] | None = None
+
+    @property
+    def is_in_clear(self) -> bool:
+        """Whether others can read along on the way."""
+        return self.certificate is None and not is_loopback(self.host)
+
+    @property
+    def guests(self) -> Guests | None:
+        """Who has been let in; null where whoever reaches it may ask.
+
+        Raises:
+            UserError: the token of programs cannot be used.
+        """
+        if self.needs_token or self.token_file or not is_loopback(self.host):
+            return Guests(program_token(self.token_file) if self.token_file else None)
+        return None
+
+    def address(self, port: int, guests: Guests | None) -> str:
+        """What is to be opened in a browser."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        invitation = f"?token={guests.invitation}" if guests else ""
+        return f"{'https' if self.certificate else 'http'}://{host}:{port}/{invitation}"
+
+
+def serve(lakes: Sequence[Path], place: Place, listening: Callable[[str], None]) -> None:
+    """Serve lakes until SIGINT or SIGTERM; `listening` is told the address to open, once it can be opened.
+
+    Raises:
+        UserError: the address cannot be had, or the token or the certificate cannot be used.
+    """
+    guests, names = place.guests, {*own_names(), place.host, *place.names}
+    inner = application(Lakes(lakes), shows_words=place.shows_words)
+    certificate, key = place.certificate or (None, None)
+    config = uvicorn.Config(
+        Access(inner, guests, names, is_tls=place.certificate is not None),
+        access_log=False,  # addresses hold filters: names that strangers chose
+        log_level="warning",
+        server_header=False,
+        proxy_headers=False,  # whoever connects could say that he is somebody else
+        limit_concurrency=MOST_AT_ONCE,
+        h11_max_incomplete_event_size=32 << 10,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=2,
+        ws="none",
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+    )
+    try:
+        config.load()
+    except OSError as error:
+        raise UserError(f"{certificate}, {key}: {error}", "name a certificate and its key, in PEM") from error
+    with _listening(place) as own:
+        _Server(config, lambda: listening(place.address(own.getsockname()[1], guests))).run([own])
+
+
+def program_token(file: Path) -> str:
+    """The token of programs that a file holds.
+
+    Raises:
+        UserError: it cannot be read, others may read it, or it could be guessed.
+    """
+    try:
+        token, mode = file.read_text(encoding="ascii").strip(), file.stat().st_mode
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: {getattr(error, 'strerror', None) or 'it is not ASCII'}", HOW_TO_MAKE_ONE) from error
+    if mode & 0o077:
+        raise UserError(f"{file}: others may read it", f"chmod 600 {file}")
+    if len(token) < SHORTEST_TOKEN:
+        raise UserError(f"{file}: a token of fewer than {SHORTEST_TOKEN} characters could be guessed", HOW_TO_MAKE_ONE)
+    return token
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._started = started
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End at a signal; uvicorn's own would raise it again afterwards, so that nothing else could be ended well."""
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._started()
+
+
+def _listening(place: Place) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        return socket.create_server(address[:2], family=family, backlog=1024)
+    except OSError as error:
+        where = f"{place.host}:{place.port}"
+        raise UserError(f"{where}: {error.strerror or error}", "choose another with --port or --host") from error
