@@ -12,7 +12,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/pytest --numprocess
 # Where this is set, each process of tests and each command that a test starts would compile all of Python again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: checkup test quick test-anywhere check check-python check-rust advisories format docs catalogues lock wheel release clean
+.PHONY: checkup test quick test-anywhere check check-python check-rust advisories format docs web catalogues lock wheel release clean
 
 # Editable install: Python is read where it stands, so only a change to the native crate or to the metadata builds again.
 $(VENV)/installed: pyproject.toml requirements/build.txt requirements/run.txt native/Cargo.toml native/Cargo.lock $(shell find native/src native/calltrace native/module -name '*.rs' -o -name Cargo.toml)
@@ -73,6 +73,13 @@ format: $(VENV)/tested
 docs: $(VENV)/tested
 	$(BIN)/python docs/make_reference.py
 	$(BIN)/python docs/make_trace.py
+
+# The page of `doctord serve`, out of its sources: needs Node.js. What it makes is committed, and shipped in the wheel.
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	cd web && npm ci --ignore-scripts --no-audit --no-fund --silent
+
+web: web/node_modules/.package-lock.json
+	cd web && npm run --silent build
 
 # Lists of settings, renewed by servers that are started for it.
 catalogues: $(VENV)/tested

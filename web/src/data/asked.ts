@@ -1,0 +1,39 @@
+// The documents that several views ask for.
+import { address, type Where } from "../address";
+import type { Diagnosis, Load, Skew } from "./documents";
+import { useDocument, type Fetched } from "./fetched";
+import { recording, scope, span, within, type Span } from "./time";
+
+// As many as a wide screen can show apart.
+const BUCKETS = 600;
+const DIAGNOSED_EVERY_S = 60;
+
+export function conditions(where: Where): string[] {
+  return where.map(([dimension, value]) => `${dimension}:${value}`);
+}
+
+export function useLoad(by: string, where: Where = [], looked: Span | null = span.value): Fetched<Load> {
+  return useDocument("load", looked && { ...scope.value, ...within(looked), by, where: conditions(where), buckets: BUCKETS });
+}
+
+export function useDimensions(where: Where): Fetched<{ dimensions: Skew[] }> {
+  const looked = span.value;
+  return useDocument("load/dimensions", looked && { ...scope.value, ...within(looked), where: conditions(where) });
+}
+
+/** When each bucket ends, seconds since the epoch. */
+export function ends(load: { start_s: number; bucket_s: number; buckets: number }): number[] {
+  return Array.from({ length: load.buckets }, (_, number) => load.start_s + (number + 1) * load.bucket_s);
+}
+
+/** The verdict on the time that is looked at; of one that moves on, once a minute. */
+export function useDiagnosis(): Fetched<Diagnosis> {
+  return useDocument("findings", examined() && { ...scope.value, ...within(examined()!) });
+}
+
+function examined(): Span | null {
+  const looked = span.value;
+  if (!looked || address.value.last === null || !recording.value) return looked;
+  const to = Math.ceil(looked.to / DIAGNOSED_EVERY_S) * DIAGNOSED_EVERY_S;
+  return { from: to - (looked.to - looked.from), to };
+}

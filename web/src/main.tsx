@@ -1,0 +1,33 @@
+// The page of `doctord serve`: it shows what /api/v1 answers, and computes nothing that the command line could not.
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { render, type ComponentType } from "preact";
+import { view } from "./address";
+import { lakes, trouble, watch } from "./data/time";
+import { Header } from "./parts/Header";
+import { TimeBar } from "./parts/TimeBar";
+import { Capacity } from "./views/Capacity";
+import { Compare } from "./views/Compare";
+import { Explore } from "./views/Explore";
+import { FindingView } from "./views/FindingView";
+import { MapView } from "./views/MapView";
+import { Now } from "./views/Now";
+
+const VIEWS: Record<string, ComponentType> = { now: Now, explore: Explore, finding: FindingView, map: MapView, compare: Compare, capacity: Capacity };
+
+function Page() {
+  if (trouble.value) return <p class="warning" role="alert">▲ {trouble.value}</p>;
+  if (lakes.value === null) return <p class="quiet">Asking the server…</p>;
+  if (!lakes.value.some(held => held.until)) return <p>Nothing is recorded yet. To record: doctord record, or doctord serve --record.</p>;
+  const View = VIEWS[view.value] ?? Now;
+  return (
+    <>
+      <Header />
+      <TimeBar />
+      <View />
+    </>
+  );
+}
+
+render(<Page />, document.getElementById("page")!);
+void watch();
