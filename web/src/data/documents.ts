@@ -5,6 +5,7 @@ export interface Held {
   since: string | null;
   until: string | null;
   hosts: string[];
+  cpus: Record<string, number>;
   servers: { server: string; version: string | null }[];
   problems: string[];
 }
@@ -41,6 +42,7 @@ export interface Skew {
   skew: number;
   values: number;
   largest: string | null;
+  text?: string | null;
   share: number;
 }
 

@@ -46,6 +46,13 @@ export const span = computed<Span | null>(() => {
   return { from: Math.min(Math.max(until - last, since), until - LEAST_S), to: until };
 });
 
+/** Of the host that is looked at; null where that is not known, or there are several. */
+export const cpus = computed(() => {
+  const held = lake.value;
+  const host = address.value.host ?? (held?.hosts.length === 1 ? held.hosts[0]! : null);
+  return (host !== null && held?.cpus[host]) || null;
+});
+
 /** What every request has in common. */
 export const scope = computed(() => ({ lake: lake.value?.lake ?? null, host: address.value.host }));
 
@@ -70,8 +77,9 @@ export async function watch(): Promise<void> {
   const stream = new EventSource("api/v1/stream");
   stream.addEventListener("open", () => (connected.value = true));
   stream.addEventListener("error", () => (connected.value = false));
-  stream.addEventListener("until", told => {
-    const { lake: name, until } = JSON.parse((told as MessageEvent<string>).data) as { lake: string; until: number };
-    newest.value = { ...newest.value, [name]: until };
+  stream.addEventListener("grown", told => {
+    const { until } = JSON.parse((told as MessageEvent<string>).data) as { until: Record<string, string | null> };
+    const known = Object.entries(until).filter(([, moment]) => moment !== null);
+    newest.value = Object.fromEntries(known.map(([name, moment]) => [name, Date.parse(moment!) / 1000]));
   });
 }

@@ -1,6 +1,7 @@
 // Average active sessions as bands, the CPUs as a line, and the parts beside it.
 import { useMemo } from "preact/hooks";
 import { ends } from "../data/asked";
+import { cpus } from "../data/time";
 import type { Load } from "../data/documents";
 import type { Shown } from "../graph/chart";
 import { CLASSES, colour, REST } from "../graph/colours";
@@ -20,7 +21,8 @@ interface Props {
 export function LoadGraph({ load, onPick, marked = null, height = 240, most }: Props) {
   const { shown, names } = useMemo(() => bands(load), [load]);
   const times = useMemo(() => ends(load), [load]);
-  const level = load.cpus === null ? null : { at: load.cpus, label: `${load.cpus} ${load.cpus === 1 ? "CPU" : "CPUs"}` };
+  const count = load.cpus ?? cpus.value;
+  const level = count === null ? null : { at: count, label: count === 1 ? "1 CPU" : `${count} CPUs` };
   return (
     <div class="load">
       <TimeGraph

@@ -34,10 +34,10 @@ export function TimeBar() {
         <button title="Zoom out (key -)" onClick={widen}>
           Zoom out
         </button>
-        <button title="Back to the view before" onClick={() => history.back()}>
+        <button class="wide-only" title="Back to the view before" onClick={() => history.back()}>
           Back
         </button>
-        <button title="On to the view after" onClick={() => history.forward()}>
+        <button class="wide-only" title="On to the view after" onClick={() => history.forward()}>
           Forward
         </button>
         {last === null ? (

@@ -44,15 +44,14 @@ function next(where: Where): string {
   return WAY_DOWN.find(name => !where.some(([other]) => other === name)) ?? "event";
 }
 
-/** The dimensions in which one value stands out most come first. */
+/** The dimensions in which one value stands out most come first; those that have but one value tell nothing. */
 function Dimensions({ all, by }: { all: Skew[]; by: string }) {
   return (
     <ul class="dimensions">
       {all.map(one => (
         <li>
-          <button aria-pressed={one.dimension === by} onClick={() => go({ by: one.dimension })}>
-            <b>{dimension(one.dimension)}</b>
-            <span class="quiet">{skew(one)}</span>
+          <button class={one.values === 1 ? "alike" : ""} aria-pressed={one.dimension === by} onClick={() => go({ by: one.dimension })}>
+            <b>{dimension(one.dimension)}</b> <span class="quiet">{skew(one)}</span>
           </button>
         </li>
       ))}
@@ -61,7 +60,7 @@ function Dimensions({ all, by }: { all: Skew[]; by: string }) {
 }
 
 function skew(one: Skew): string {
-  const largest = label(one.dimension, one.largest);
+  const largest = one.text ?? label(one.dimension, one.largest);
   return one.values === 1 ? `all ${largest}` : `${share(one.share)} ${largest}, of ${one.values}`;
 }
 

@@ -3,7 +3,9 @@ import { go } from "../address";
 import { useDiagnosis, useLoad } from "../data/asked";
 import type { Diagnosis } from "../data/documents";
 import { Findings, verdict } from "../parts/findings";
+import { Link } from "../parts/Link";
 import { LoadGraph } from "../parts/LoadGraph";
+import { Period } from "../parts/Moment";
 import { Trouble } from "../parts/Trouble";
 import { quantity } from "../words";
 
@@ -27,6 +29,7 @@ export function Now() {
           <Findings found={found.document} />
         </section>
       )}
+      {found.document && <Others others={found.document.others} />}
       {found.document && <NotSeen found={found.document} />}
     </main>
   );
@@ -53,6 +56,30 @@ function Vitals({ found }: { found: Diagnosis }) {
           </div>
         ))}
       </dl>
+    </section>
+  );
+}
+
+/** Other hosts, and bad minutes in a long time, each judged for itself. */
+function Others({ others }: { others: Diagnosis[] }) {
+  const ill = others.filter(other => other.health === "not_healthy" && other.since && other.until);
+  if (!ill.length) return null;
+  return (
+    <section>
+      <h2>Also in this time</h2>
+      <ul>
+        {ill.map(other => {
+          const [from, to] = [Date.parse(other.since!) / 1000, Date.parse(other.until!) / 1000];
+          return (
+            <li>
+              <Link to={{ from: Math.floor(from), to: Math.ceil(to), last: null, host: other.host }}>
+                {other.host}, <Period from={from} to={to} />
+              </Link>
+              : {verdict(other)}
+            </li>
+          );
+        })}
+      </ul>
     </section>
   );
 }
