@@ -30,10 +30,14 @@ class Page:
         self._session: str | None = None
         # What the page complained about.
         self.errors: list[str] = []
+        # Where it asked for something.
+        self.requests: list[str] = []
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.send("Runtime.enable")
         self.send("Page.enable")
+        self.send("Network.enable")
+        self.send("Log.enable")
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Ask the browser, and wait for its answer."""
@@ -45,13 +49,20 @@ class Page:
         deadline = time.monotonic() + PATIENCE_S
         while True:
             answer = self._next(deadline)
-            if answer.get("method") == "Runtime.exceptionThrown":
-                details = answer["params"]["exceptionDetails"]
-                self.errors.append(details.get("exception", {}).get("description", details["text"]))
+            self._hear(answer.get("method"), answer.get("params", {}))
             if answer.get("id") == self._number:
                 assert "error" not in answer, f"{method}: {answer['error']}"
                 result: dict[str, Any] = answer["result"]
                 return result
+
+    def _hear(self, event: str | None, told: dict[str, Any]) -> None:
+        if event == "Runtime.exceptionThrown":
+            details = told["exceptionDetails"]
+            self.errors.append(details.get("exception", {}).get("description", details["text"]))
+        elif event == "Log.entryAdded" and told["entry"]["level"] == "error":
+            self.errors.append(told["entry"]["text"])
+        elif event == "Network.requestWillBeSent":
+            self.requests.append(told["request"]["url"])
 
     def _next(self, deadline: float) -> dict[str, Any]:
         while b"\0" not in self._read:
@@ -62,15 +73,21 @@ class Page:
         answer: dict[str, Any] = json.loads(message)
         return answer
 
-    def open(self, file: Path, width: int = 1200, height: int = 1000, *, dark: bool = False) -> None:
-        """Open a file in a window of this size."""
+    def open(self, place: Path | str, width: int = 1200, height: int = 1000, *, dark: bool = False) -> None:
+        """Open a file, or what is at an address, in a window of this size."""
+        url = place.as_uri() if isinstance(place, Path) else place
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[scheme])
-        self.send("Page.navigate", url=file.as_uri())
+        self.send("Page.navigate", url=url)
+        self.wait(f"document.readyState === 'complete' && location.protocol === {json.dumps(url.partition('/')[0])}")
+
+    def wait(self, condition: str) -> None:
+        """Wait until an expression is true on the page."""
         deadline = time.monotonic() + PATIENCE_S
-        while self.value("document.readyState + location.protocol") != "completefile:":
-            assert time.monotonic() < deadline, "the page did not load"
+        while not self.value(condition):
+            assert time.monotonic() < deadline, f"not in {PATIENCE_S:g} s: {condition}"
+            time.sleep(0.02)
 
     def value(self, expression: str) -> Any:
         """What an expression is on the page."""
@@ -86,6 +103,12 @@ class Page:
         """Move, press or release the mouse (`mouseMoved`, `mousePressed`, `mouseReleased`) at a place in the window."""
         button = "none" if kind == "mouseMoved" and not held else "left"
         self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=int(held), clickCount=1)
+
+    def click(self, x: float, y: float) -> None:
+        """Press and release."""
+        self.mouse("mouseMoved", x, y)
+        self.mouse("mousePressed", x, y, held=True)
+        self.mouse("mouseReleased", x, y)
 
     def drag(self, x: float, to_x: float, y: float) -> None:
         """Press, move and release."""

@@ -3,5 +3,6 @@ import type { Fetched } from "../data/fetched";
 /** Why there is nothing to be seen: a problem, or not yet. */
 export function Trouble({ of, waiting }: { of: Fetched<unknown>; waiting: string }) {
   if (of.problem) return <p class="warning" role="alert">▲ {of.problem}</p>;
-  return of.document ? null : <p class="quiet">{waiting}</p>;
+  if (of.document && of.loading) return <span class="unseen" data-waiting />;
+  return of.document ? null : <p class="quiet" data-waiting>{waiting}</p>;
 }
