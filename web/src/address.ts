@@ -17,6 +17,8 @@ export interface Address {
   where: Where;
   /** What a view shows: a cause, a statement's id, what a map is of. */
   of: string | null;
+  /** Figures that are shown beside the load; none named: the usual ones. */
+  figures: readonly string[];
   /** How long before the time that is looked at the time begins that it is compared with; null: right before. */
   ago: number | null;
 }
@@ -37,6 +39,7 @@ export function read(query: string): Address {
     by: told.get("by"),
     where: told.getAll("where").map(pair),
     of: told.get("of"),
+    figures: told.getAll("figure"),
     ago: positive(told.get("ago")),
   };
 }
@@ -51,6 +54,7 @@ export function written(address: Address): string {
   } else if (address.last !== null && address.last !== LAST_S) told.set("last", String(address.last));
   if (address.ago !== null) told.set("ago", String(address.ago));
   for (const [dimension, value] of address.where) told.append("where", `${dimension}:${value}`);
+  for (const figure of address.figures) told.append("figure", figure);
   const query = told.toString();
   return query ? `?${query}` : location.pathname;
 }

@@ -6,14 +6,25 @@ import { view } from "./address";
 import { lakes, trouble, watch } from "./data/time";
 import { Header } from "./parts/Header";
 import { TimeBar } from "./parts/TimeBar";
+import { Blocking } from "./views/Blocking";
 import { Capacity } from "./views/Capacity";
 import { Compare } from "./views/Compare";
 import { Explore } from "./views/Explore";
 import { FindingView } from "./views/FindingView";
 import { MapView } from "./views/MapView";
 import { Now } from "./views/Now";
+import { StatementView } from "./views/StatementView";
 
-const VIEWS: Record<string, ComponentType> = { now: Now, explore: Explore, finding: FindingView, map: MapView, compare: Compare, capacity: Capacity };
+const VIEWS: Record<string, ComponentType> = {
+  now: Now,
+  explore: Explore,
+  finding: FindingView,
+  map: MapView,
+  blocking: Blocking,
+  compare: Compare,
+  capacity: Capacity,
+  statement: StatementView,
+};
 
 function Page() {
   if (trouble.value) return <p class="warning" role="alert">▲ {trouble.value}</p>;

@@ -26,8 +26,9 @@ export function quantity(value: number | null, unit: string): string {
   if (value === null) return ABSENT;
   if (unit === "share") return share(value);
   if (unit === "bytes") return bytes(value);
+  if (unit === "bytes_per_s") return `${bytes(value)} per s`;
   if (unit === "us") return latency(value);
-  return `${digits(value)}${unit ? ` ${unit.replace("_per_s", " per s").replace("per_s", "per s")}` : ""}`;
+  return `${digits(value)}${unit ? ` ${unit.replaceAll("_", " ")}` : ""}`;
 }
 
 export function bytes(value: number): string {

@@ -1,6 +1,6 @@
 // The documents that several views ask for.
 import { address, type Where } from "../address";
-import type { Diagnosis, Load, Skew } from "./documents";
+import type { Buckets, Diagnosis, Load, Skew } from "./documents";
 import { useDocument, type Fetched } from "./fetched";
 import { recording, scope, span, within, type Span } from "./time";
 
@@ -22,8 +22,8 @@ export function useDimensions(where: Where): Fetched<{ dimensions: Skew[] }> {
 }
 
 /** When each bucket ends, seconds since the epoch. */
-export function ends(load: { start_s: number; bucket_s: number; buckets: number }): number[] {
-  return Array.from({ length: load.buckets }, (_, number) => load.start_s + (number + 1) * load.bucket_s);
+export function ends(of: Buckets): number[] {
+  return Array.from({ length: of.buckets }, (_, number) => of.start_s + (number + 1) * of.bucket_s);
 }
 
 /** The verdict on the time that is looked at; of one that moves on, once a minute. */

@@ -24,11 +24,8 @@ export interface Band {
 }
 
 /** Average active sessions over time; bucket n ends at start_s + (n + 1) bucket_s. */
-export interface Load {
+export interface Load extends Buckets {
   dimension: string;
-  start_s: number;
-  bucket_s: number;
-  buckets: number;
   step_s: number;
   cpus: number | null;
   sessions: number;
@@ -121,19 +118,63 @@ export interface LatencyMap {
   whole: { count: number; waited_us: number; quantiles: { share: number; us: number }[] } | null;
   reading: { sentences: string[] };
   markers: { at: string; kind: string; text: string }[];
-  subjects?: { subject: string; server: string | null; kind: string }[];
+  subjects: { subject: string; kind: string }[];
 }
 
-/** A figure over time, of each bucket the mean and the extremes. */
-export interface Series {
-  figure: string;
+/** One entity of a figure, of each bucket the mean and the extremes of what was measured. */
+export interface OneSeries {
+  db: string | null;
   entity: string | null;
-  unit: string;
+  average: number;
+  mean: (number | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+}
+
+export interface Buckets {
   start_s: number;
   bucket_s: number;
   buckets: number;
-  step_s: number;
-  values: { mean: (number | null)[]; low: (number | null)[]; high: (number | null)[] };
+}
+
+export interface Series extends Buckets {
+  figure: string;
+  title: string;
+  unit: string;
+  series: OneSeries[];
+  left_out: number;
+}
+
+export interface Figures {
+  figures: { figure: string; title: string; unit: string; component: string }[];
+}
+
+export interface Statement extends Buckets {
+  statement: string;
+  texts: string[];
+  seen: { db: string | null; database: string | null; plan: string | null; first: string; last: string }[];
+  figures: { figure: string; unit: string; series: OneSeries[] }[];
+}
+
+/** A session, and below it those that waited for it. */
+export interface Blocked {
+  server: string;
+  session: number;
+  user: string | null;
+  program: string | null;
+  state: string | null;
+  event: string | null;
+  statement_id: string | null;
+  waited_s: number;
+  behind_s: number;
+  values: (number | null)[] | null;
+  below: Blocked[];
+  left_out: number;
+}
+
+export interface Blocking extends Buckets {
+  trees: Blocked[];
+  left_out: number;
 }
 
 /** What is different in a time from one before. */

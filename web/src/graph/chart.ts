@@ -1,7 +1,7 @@
 // A uPlot chart of bands or lines that takes new values without being made anew, so that a live one can be dragged on.
 import uPlot from "uplot";
 import { axisOfTime, axisOfValues, bandName, levelLine, series, shade, type Level } from "./drawing";
-import { bandAt, fromStart, stacked, type Values } from "./stack";
+import { bandAt, covering, fromStart, stacked, type Values } from "./stack";
 
 export interface Shown {
   label: string;
@@ -69,7 +69,8 @@ export class Chart {
     const { times, bucket, shown, stack } = this.drawing;
     const values = shown.filter(one => !one.thin).map(one => one.values);
     this.edges = stack ? stacked(values) : values;
-    const drawn = [...(stack ? [...this.edges].reverse() : this.edges), ...shown.filter(one => one.thin).map(one => one.values)];
+    const thin = shown.filter(one => one.thin).map(one => one.values);
+    const drawn = stack ? [...[...this.edges].reverse(), ...thin] : [...this.edges, ...thin].map(covering);
     return [fromStart(times, bucket), ...drawn.map(one => [one[0] ?? null, ...one])];
   }
 

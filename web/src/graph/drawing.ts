@@ -10,6 +10,7 @@ export interface Level {
 }
 
 const FONT = "system-ui, sans-serif";
+const LETTER_PX = 6.2;
 
 export function series(colour: number, form: "band" | "line" | "thin"): uPlot.Series {
   const ink = drawn(`c${colour}`);
@@ -38,13 +39,16 @@ export function axisOfTime(): uPlot.Axis {
 
 export function axisOfValues(said: (value: number) => string): uPlot.Axis {
   const values = (_: uPlot, splits: number[]) => splits.map(at => (at === 0 ? "0" : said(at).replace(/\.0+(?= |$)/, "")));
-  return { ...axis(), space: 34, size: 56, values };
+  const size = (_: uPlot, labels: string[] | null) => 16 + LETTER_PX * Math.max(...(labels ?? []).map(label => label.length), 4);
+  return { ...axis(), space: 34, size, values };
 }
 
 /** The time that is pointed at. */
 export function shade(chart: uPlot, marked: readonly [number, number] | null): void {
   if (!marked) return;
   const { left, width, top, height } = chart.bbox;
+  // All of it is no part to point at.
+  if (marked[0] <= chart.scales.x!.min! + 1 && marked[1] >= chart.scales.x!.max! - 1) return;
   const [from, to] = marked.map(at => Math.min(Math.max(chart.valToPos(at, "x", true), left), left + width));
   chart.ctx.fillStyle = drawn("mark");
   chart.ctx.fillRect(from!, top, Math.max(to! - from!, 2), height);

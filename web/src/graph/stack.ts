@@ -23,3 +23,16 @@ export function bandAt(edges: readonly Values[], at: number, height: number): nu
 export function fromStart(times: readonly number[], bucket: number): number[] {
   return times.length ? [times[0]! - bucket, ...times] : [];
 }
+
+/**
+ * What was measured more seldom than there are buckets covers those before it, up to as far apart as values mostly are;
+ * what lies further apart is a gap.
+ */
+export function covering(values: Values): Values {
+  const measured = values.flatMap((value, at) => (value === null ? [] : [at]));
+  const apart = measured.slice(1).map((at, number) => at - measured[number]!);
+  const usual = apart.sort((one, other) => one - other)[Math.floor(apart.length / 2)] ?? 1;
+  const filled = [...values];
+  for (const at of measured) for (let back = at - 1; back > at - usual && back >= 0 && values[back] === null; back--) filled[back] = values[at]!;
+  return filled;
+}

@@ -6,16 +6,33 @@ import { LoadGraph } from "./LoadGraph";
 import { SeriesGraph } from "./SeriesGraph";
 import { Trouble } from "./Trouble";
 
-/** Sessions by a dimension, or a figure of something. */
-export type Graph = { by: string; where: Where } | { figure: string; entity: string | null };
+/** Sessions by a dimension, or figures of something. */
+export type Graph = { by: string; where: Where } | { figures: string[]; entity: string | null };
 
 // Columns of sessions by what the API calls them; the rest have one name.
 const DIMENSIONS: Record<string, string> = { db: "server", statement_id: "statement", sid: "session", blocker_sid: "blocker" };
 const OF_SESSIONS = ["wait_class", "event", "wait_kind", "user", "program", "client", "database", ...Object.keys(DIMENSIONS)];
+// What is told of a table whose evidence names no column.
+const TELLING: Record<string, string[]> = {
+  cpu: ["cpu_used_pct", "run_queue_tasks", "cpu.pressure_some_pct"],
+  disk: ["disk.read_ms", "disk.write_ms", "disk_util_pct"],
+  memory: ["memory_available_bytes", "memory.pressure_some_pct"],
+  network: ["network.retransmits_per_s", "network.errors_per_s"],
+};
 
 /** Which graph shows it, by the condition that finds its rows; null where none does. */
-export function graphOf(item: Evidence): Graph | null {
-  return item.table === "session" ? ofSessions(item.filter) : null;
+export function graphOf({ table, filter }: Evidence): Graph | null {
+  if (table === "session") return ofSessions(filter);
+  if (table === "statistic") return ofStatistic(filter);
+  const entity = /^(?:device|mount|interface) = '(.*)'$/.exec(filter)?.[1] ?? null;
+  const column = /^(\w+_(?:bytes|pct|ms|per_s))\b/.exec(filter)?.[1];
+  if (column) return table === "process" ? null : { figures: [`${table}.${column}`], entity: null };
+  return TELLING[table] ? { figures: TELLING[table], entity } : null;
+}
+
+function ofStatistic(filter: string): Graph | null {
+  const name = /\bname = '([^']*)'/.exec(filter)?.[1];
+  return name ? { figures: [`statistic:${name}`], entity: /\bentity = '([^']*)'/.exec(filter)?.[1] ?? null } : null;
 }
 
 function ofSessions(filter: string): Graph | null {
@@ -32,9 +49,15 @@ function texts(list: string): string[] {
   return [...list.matchAll(/'((?:[^']|'')*)'|(\d+)/g)].map(found => found[1]?.replaceAll("''", "'") ?? found[2]!);
 }
 
-export function EvidenceGraph({ of, title, marked }: { of: Graph; title: string; marked: [number, number] | null }) {
+export function EvidenceGraph({ of, marked }: { of: Graph; marked: [number, number] | null }) {
   if ("by" in of) return <Sessions by={of.by} where={of.where} marked={marked} />;
-  return <SeriesGraph title={title} figure={of.figure} entity={of.entity} marked={marked} />;
+  return (
+    <>
+      {of.figures.map(figure => (
+        <SeriesGraph figure={figure} entity={of.entity} marked={marked} />
+      ))}
+    </>
+  );
 }
 
 function Sessions({ by, where, marked }: { by: string; where: Where; marked: [number, number] | null }) {

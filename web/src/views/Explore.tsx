@@ -1,10 +1,14 @@
 // Whose the load is: by any dimension, narrowed down step by step, with what was found in that time.
 import { address, go, type Where } from "../address";
 import { useDiagnosis, useDimensions, useLoad } from "../data/asked";
-import type { Diagnosis, Skew } from "../data/documents";
+import type { Diagnosis, Figures, Skew } from "../data/documents";
+import { useDocument } from "../data/fetched";
+import { scope, span, within } from "../data/time";
 import { Chips } from "../parts/Chips";
 import { Findings } from "../parts/findings";
+import { Link } from "../parts/Link";
 import { LoadGraph } from "../parts/LoadGraph";
+import { SeriesGraph } from "../parts/SeriesGraph";
 import { Trouble } from "../parts/Trouble";
 import { dimension, label, share } from "../words";
 
@@ -14,6 +18,7 @@ const WAY_DOWN = ["wait_class", "event", "statement", "blocker", "program", "use
 export function Explore() {
   const { where } = address.value;
   const by = address.value.by ?? next(where);
+  const statement = where.find(([name]) => name === "statement")?.[1];
   const load = useLoad(by, where);
   const dimensions = useDimensions(where);
   const found = useDiagnosis();
@@ -25,6 +30,7 @@ export function Explore() {
     <main>
       <h1 class="unseen">Explore the load</h1>
       <Chips />
+      {statement && <Link to={{ view: "statement", of: statement }}>The statement's page</Link>}
       <div class="explore">
         <nav aria-label="Break down by">
           <h2>Break down by</h2>
@@ -36,6 +42,7 @@ export function Explore() {
         </section>
       </div>
       {found.document && <Found found={found.document} />}
+      <Beside />
     </main>
   );
 }
@@ -69,6 +76,45 @@ function Found({ found }: { found: Diagnosis }) {
     <section>
       <h2>Found in this time</h2>
       {found.findings.length ? <Findings found={found} brief /> : <p class="quiet">Nothing that is known to hurt.</p>}
+    </section>
+  );
+}
+
+// What a server has to share: CPUs, memory, disks, and what it does for its clients.
+const USUAL = ["cpu_used_pct", "run_queue_tasks", "disk_util_pct", "commits_per_s"];
+
+/** Figures on the same time; the cursor goes through all graphs at once. */
+function Beside() {
+  const looked = span.value;
+  const known = useDocument<Figures>("figures", looked && { ...scope.value, ...within(looked) });
+  const all = known.document?.figures ?? [];
+  const { figures } = address.value;
+  const shown = figures.length ? figures : USUAL.filter(name => all.some(one => one.figure === name));
+  const more = all.filter(one => !shown.includes(one.figure));
+  return (
+    <section>
+      <h2>Beside it</h2>
+      <div class="graphs">
+        {shown.map(figure => (
+          <div key={figure}>
+            <SeriesGraph figure={figure} />
+            <button class="small" onClick={() => go({ figures: shown.filter(other => other !== figure) })}>
+              Take away <span class="unseen">{figure}</span>
+            </button>
+          </div>
+        ))}
+      </div>
+      <label>
+        Another figure{" "}
+        <select value="" onChange={event => go({ figures: [...shown, event.currentTarget.value] })}>
+          <option value="">choose…</option>
+          {more.map(one => (
+            <option value={one.figure}>
+              {one.component}: {one.title}
+            </option>
+          ))}
+        </select>
+      </label>
     </section>
   );
 }

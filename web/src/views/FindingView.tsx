@@ -32,7 +32,7 @@ function One({ finding, found }: { finding: Finding; found: Diagnosis }) {
       <p class="meta">
         <Severity of={finding.severity} /> <Impact finding={finding} />
         <span>
-          <span class="quiet">sure to</span> {share(finding.confidence)}
+          <span class="quiet">confidence</span> {share(finding.confidence)}
         </span>
         {finding.database && <span>{finding.database}</span>}
         {looked && <Period from={looked[0]} to={looked[1]} />}
@@ -115,7 +115,7 @@ function Item({ item, sign, looked }: { item: Evidence; sign: string; looked: [n
             {open ? "Hide graph" : "Show graph"}
           </button>
         )}
-        {open && graph && <EvidenceGraph of={graph} title={item.figure} marked={looked} />}
+        {open && graph && <EvidenceGraph of={graph} marked={looked} />}
       </div>
     </li>
   );

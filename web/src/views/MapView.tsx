@@ -27,7 +27,7 @@ export function MapView() {
 }
 
 function Subjects({ of }: { of: LatencyMap }) {
-  const known = [...new Set([of.subject, ...(of.subjects ?? []).map(one => one.subject)])];
+  const known = [...new Set([of.subject, ...of.subjects.map(one => one.subject)])];
   return (
     <p>
       <label>
