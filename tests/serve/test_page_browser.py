@@ -6,7 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from browser import CHROMIUM, browser
-from page_reader import Reader, recorded, served
+from http_server import served, unpacked
+from page_reader import Reader
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium to open the page in")]
 
@@ -15,15 +16,10 @@ GRAPH, UNDER = "main .plot", "main .under"
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with served([recorded(FAULT, tmp_path_factory.mktemp("lakes"))]) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def reader(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
-    with browser(tmp_path_factory.mktemp("profile")) as page:
-        yield Reader(page, address)
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    lake = unpacked(FAULT, tmp_path_factory.mktemp("lakes") / FAULT)
+    with served("--lake", lake) as client, browser(tmp_path_factory.mktemp("profile")) as page:
+        yield Reader(page, client.address)
 
 
 def query(reader: Reader) -> dict[str, list[str]]:

@@ -1,43 +1,14 @@
 """Somebody who reads the page of `doctord serve` in a browser: sees labels, and clicks on them."""
 
 import json
-import subprocess
-import sys
-import tarfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 
-from browser import PATIENCE_S, Page
+from browser import Page
 
-RECORDINGS = Path(__file__).parents[1] / "lab/recordings"
 # What is seen and can be clicked, in the order of the page.
 CLICKABLE = """
 (inside => [...document.querySelectorAll(`${inside} :is(a, button, summary)`)]
     .filter(one => one.checkVisibility() && !one.disabled))
 """
-
-
-def recorded(fault: str, folder: Path) -> Path:
-    """The lake of a committed recording of the lab, in a folder of its own name."""
-    lake = folder / fault
-    with tarfile.open(RECORDINGS / f"{fault}.tar") as recording:
-        recording.extractall(lake, filter="data")
-    return lake
-
-
-@contextmanager
-def served(lakes: Sequence[Path], *options: str) -> Iterator[str]:
-    """The address of a server of these lakes, on a port that was free."""
-    places = [option for lake in lakes for option in ("--lake", str(lake))]
-    command = [sys.executable, "-m", "doctord", "serve", "--port", "0", *places, *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout
-            yield process.stdout.readline().rpartition(" ")[2].strip()
-        finally:
-            process.terminate()
-            process.wait(PATIENCE_S)
 
 
 class Reader:
@@ -50,7 +21,7 @@ class Reader:
     def open(self, place: str = "", *, width: int = 1280, dark: bool = False, settled: bool = True) -> None:
         """Open a place of the page, and wait for what it shows."""
         self.page.errors.clear()
-        self.page.open(f"{self.address}{place}", width, 900, dark=dark)
+        self.page.open(f"{self.address}/{place}", width, 900, dark=dark)
         if settled:
             self.settle()
 

@@ -5,7 +5,6 @@ import { render, type ComponentType } from "preact";
 import { view } from "./address";
 import { lakes, trouble, watch } from "./data/time";
 import { Header } from "./parts/Header";
-import { TimeBar } from "./parts/TimeBar";
 import { Blocking } from "./views/Blocking";
 import { Capacity } from "./views/Capacity";
 import { Compare } from "./views/Compare";
@@ -34,7 +33,6 @@ function Page() {
   return (
     <>
       <Header />
-      <TimeBar />
       <View />
     </>
   );

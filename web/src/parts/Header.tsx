@@ -3,6 +3,7 @@ import { address, go, view } from "../address";
 import { end, lake, lakes, recording } from "../data/time";
 import { Link } from "./Link";
 import { Moment } from "./Moment";
+import { TimeBar } from "./TimeBar";
 
 const VIEWS = { now: "Now", explore: "Explore", map: "Latency", blocking: "Blocking", compare: "Compare", capacity: "Capacity" };
 
@@ -31,6 +32,7 @@ export function Header() {
           </Link>
         ))}
       </nav>
+      <TimeBar />
       {held?.problems.map(problem => <p class="warning">▲ {problem}</p>)}
     </header>
   );

@@ -52,9 +52,9 @@ function named(of: Blocked): string {
 }
 
 function Session({ of, open = false }: { of: Blocked; open?: boolean }) {
-  const own = (
-    <>
-      <Link to={{ view: "explore", by: null, where: [[of.below.length ? "blocker" : "session", String(of.session)]] }}>{named(of)}</Link>{" "}
+  return (
+    <li>
+      <Link to={{ view: "explore", by: null, where: [[of.behind_s ? "blocker" : "session", String(of.session)]] }}>{named(of)}</Link>{" "}
       {[of.user, of.program].filter(Boolean).join(", ")} <span class="quiet">{doing(of)}</span>
       {of.statement_id && (
         <>
@@ -62,22 +62,19 @@ function Session({ of, open = false }: { of: Blocked; open?: boolean }) {
           <Link to={{ view: "statement", of: of.statement_id }}>its statement</Link>
         </>
       )}
-      {of.behind_s > 0 && <b class="behind">{duration(of.behind_s)} waited behind it</b>}
-      {of.waited_s > 0 && <span class="quiet"> waited {duration(of.waited_s)} itself</span>}
-    </>
-  );
-  if (!of.below.length && !of.left_out) return <li>{own}</li>;
-  return (
-    <li>
-      <details open={open}>
-        <summary>{own}</summary>
-        <ul>
-          {of.below.map(one => (
-            <Session of={one} />
-          ))}
-          {of.left_out > 0 && <li class="quiet">{of.left_out} more sessions</li>}
-        </ul>
-      </details>
+      {of.waited_s > 0 && <span> waited {duration(of.waited_s)}</span>}
+      {of.behind_s > 0 && <b> {duration(of.behind_s)} were waited behind it</b>}
+      {of.below.length > 0 && (
+        <details open={open}>
+          <summary>{of.below.length + of.left_out === 1 ? "by 1 session" : `by ${of.below.length + of.left_out} sessions`}</summary>
+          <ul>
+            {of.below.map(one => (
+              <Session of={one} />
+            ))}
+            {of.left_out > 0 && <li class="quiet">{of.left_out} more sessions</li>}
+          </ul>
+        </details>
+      )}
     </li>
   );
 }
