@@ -16,7 +16,7 @@ export function share(part: number | null): string {
 export function digits(value: number): string {
   const size = Math.abs(value);
   if (size >= 1000) return Math.round(value).toLocaleString("en", { useGrouping: true }).replaceAll(",", " ");
-  if (size >= 100 || value === 0) return value.toFixed(0);
+  if (size >= 100 || Number.isInteger(value)) return value.toFixed(0);
   if (size >= 10) return value.toFixed(1);
   if (size >= 0.01) return value.toFixed(2);
   return value.toPrecision(1);

@@ -118,7 +118,7 @@ export interface LatencyMap {
   whole: { count: number; waited_us: number; quantiles: { share: number; us: number }[] } | null;
   reading: { sentences: string[] };
   markers: { at: string; kind: string; text: string }[];
-  subjects: { subject: string; kind: string }[];
+  subjects: { name: string }[];
 }
 
 /** One entity of a figure, of each bucket the mean and the extremes of what was measured. */

@@ -27,7 +27,7 @@ export function cells(columns: readonly Column[]): Cells {
   const edges = new Map<number, Row>();
   for (const column of columns)
     for (const { gt_us, le_us } of column.buckets ?? []) if (!edges.has(gt_us)) edges.set(gt_us, { gt_us, le_us });
-  const rows = [...edges.values()].sort((one, other) => one.gt_us - other.gt_us);
+  const rows = withEmpty([...edges.values()].sort((one, other) => one.gt_us - other.gt_us));
   const place = new Map(rows.map((row, number) => [row.gt_us, number]));
   const spread = (column: Column, of: "count" | "waited_us"): number[] | null => {
     if (column.buckets === null) return null;
@@ -43,6 +43,17 @@ export function cells(columns: readonly Column[]): Cells {
     counts: columns.map(column => spread(column, "count")),
     waited_us: columns.map(column => spread(column, "waited_us")),
   };
+}
+
+/** Latencies between rows that nothing took have rows too, twice as long each as the one before: the scale is one. */
+function withEmpty(rows: readonly Row[]): Row[] {
+  const all: Row[] = [];
+  for (const row of rows) {
+    for (let edge = all.at(-1)?.le_us; edge && edge < row.gt_us; edge = all.at(-1)!.le_us)
+      all.push({ gt_us: edge, le_us: Math.min(edge * 2, row.gt_us) });
+    all.push(row);
+  }
+  return all;
 }
 
 /** Where a source does not measure the time of a bucket: docs/reference/map.md. */

@@ -12,18 +12,22 @@ const PALETTES: Record<Measure, string[]> = {
 };
 const LEFT = 64;
 const BELOW = 22;
-const SIDE = 110;
+const MOST_SIDE = 110;
 const GAP = 8;
+const LABEL_PX = 70;
 
 export interface Frame {
   left: number;
   width: number;
+  /** How wide the sums at the right may be. */
+  side: number;
   height: number;
 }
 
 /** The part of the canvas that holds the cells. */
 export function frame(canvas: { clientWidth: number; clientHeight: number }): Frame {
-  return { left: LEFT, width: Math.max(canvas.clientWidth - LEFT - SIDE - GAP, 50), height: canvas.clientHeight - BELOW };
+  const side = Math.min(MOST_SIDE, canvas.clientWidth / 6);
+  return { left: LEFT, width: Math.max(canvas.clientWidth - LEFT - side - GAP, 50), side, height: canvas.clientHeight - BELOW };
 }
 
 export interface View {
@@ -100,11 +104,11 @@ function latencies(ctx: CanvasRenderingContext2D, cells: Cells, place: Frame): v
 
 function times(ctx: CanvasRenderingContext2D, cells: Cells, place: Frame): void {
   const count = cells.ends.length;
-  const every = Math.max(1, Math.ceil((count * 75) / place.width));
+  const every = Math.max(1, Math.ceil((count * LABEL_PX) / place.width));
   const step = ((cells.ends.at(-1) ?? 0) - (cells.starts[0] ?? 0)) / Math.max(count / every, 1);
   ctx.textAlign = "left";
   ctx.textBaseline = "top";
-  for (let column = 0; column < count; column += every)
+  for (let column = 0; (count - column) * (place.width / count) >= LABEL_PX; column += every)
     ctx.fillText(tick(cells.starts[column]!, step), place.left + (column * place.width) / count, place.height + 6);
 }
 
@@ -116,7 +120,7 @@ function sums(ctx: CanvasRenderingContext2D, cells: Cells, view: View, place: Fr
   const high = place.height / cells.rows.length;
   const left = place.left + place.width + GAP;
   ctx.fillStyle = drawn("quiet");
-  values.forEach((value, row) => ctx.fillRect(left, place.height - (row + 1) * high + 0.5, (value / most) * SIDE, Math.max(high - 1, 1)));
+  values.forEach((value, row) => ctx.fillRect(left, place.height - (row + 1) * high + 0.5, (value / most) * place.side, Math.max(high - 1, 1)));
   ctx.textAlign = "left";
   ctx.textBaseline = "top";
   ctx.fillText(view.measure === "counts" ? "waits" : "time waited", left, place.height + 6);

@@ -64,6 +64,7 @@ function Session({ of, open = false }: { of: Blocked; open?: boolean }) {
       )}
       {of.waited_s > 0 && <span> waited {duration(of.waited_s)}</span>}
       {of.behind_s > 0 && <b> {duration(of.behind_s)} were waited behind it</b>}
+      {!of.below.length && of.left_out > 0 && <span class="quiet"> by {of.left_out} sessions</span>}
       {of.below.length > 0 && (
         <details open={open}>
           <summary>{of.below.length + of.left_out === 1 ? "by 1 session" : `by ${of.below.length + of.left_out} sessions`}</summary>

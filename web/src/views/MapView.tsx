@@ -27,7 +27,7 @@ export function MapView() {
 }
 
 function Subjects({ of }: { of: LatencyMap }) {
-  const known = [...new Set([of.subject, ...of.subjects.map(one => one.subject)])];
+  const known = [...new Set([of.subject, ...of.subjects.map(one => one.name)])];
   return (
     <p>
       <label>
@@ -71,7 +71,7 @@ function Shown({ of }: { of: LatencyMap }) {
         <dl class="vitals">
           {of.whole.quantiles.map(one => (
             <div>
-              <dt>{digits(one.share * 100)} % took at most</dt>
+              <dt>{digits(Number((one.share * 100).toFixed(1)))} % took at most</dt>
               <dd>{latency(one.us)}</dd>
             </div>
           ))}
