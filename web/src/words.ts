@@ -99,5 +99,5 @@ export function dimension(name: string): string {
 
 /** A value of a dimension; of sessions that tell none (null, in a filter empty) that. */
 export function label(of: string, name: string | null): string {
-  return name || (of === "blocker" ? "not blocked" : `${dimension(of)} not known`);
+  return name || (of === "blocker" ? "not blocked" : "not known");
 }
