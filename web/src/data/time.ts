@@ -4,6 +4,7 @@ import { address, go } from "../address";
 import { iso } from "../words";
 import type { Held, Servers } from "./documents";
 import { document as fetched, url } from "./fetched";
+import { connected, listen, newest } from "./stream";
 
 export interface Span {
   from: number;
@@ -16,9 +17,6 @@ const LEAST_S = 2;
 
 export const lakes = signal<Held[] | null>(null);
 export const trouble = signal<string | null>(null);
-/** Up to when there is data, by lake, as the stream says. */
-const newest = signal<Record<string, number>>({});
-const connected = signal(false);
 
 export const lake = computed(() => {
   const known = lakes.value ?? [];
@@ -32,7 +30,10 @@ export const end = computed(() => {
   return newest.value[held.lake] ?? (held.until ? Date.parse(held.until) / 1000 : null);
 });
 
-export const recording = computed(() => connected.value && end.value !== null && Date.now() / 1000 - end.value < LIVE_S);
+const now = signal(Date.now() / 1000);
+setInterval(() => (now.value = Date.now() / 1000), 5000);
+
+export const recording = computed(() => connected.value && end.value !== null && now.value - end.value < LIVE_S);
 
 export const span = computed<Span | null>(() => {
   const { from, to, last } = address.value;
@@ -74,12 +75,5 @@ export async function watch(): Promise<void> {
     trouble.value = (error as Error).message;
     return;
   }
-  const stream = new EventSource("api/v1/stream");
-  stream.addEventListener("open", () => (connected.value = true));
-  stream.addEventListener("error", () => (connected.value = false));
-  stream.addEventListener("grown", told => {
-    const { until } = JSON.parse((told as MessageEvent<string>).data) as { until: Record<string, string | null> };
-    const known = Object.entries(until).filter(([, moment]) => moment !== null);
-    newest.value = Object.fromEntries(known.map(([name, moment]) => [name, Date.parse(moment!) / 1000]));
-  });
+  listen();
 }
