@@ -24,7 +24,14 @@ HOSTILE = "<img src=x onerror=\"document.body.dataset.owned='yes'\">"
 
 def session(ts: int, sid: int = 1, **told: Any) -> dict[str, Any]:
     """A session at work for a second."""
-    usual = {"db": "postgresql:5432", "state": "active", "wait_class": "CPU", "event": "CPU", "wait_kind": "cpu"}
+    usual = {
+        "db": "postgresql:5432",
+        "kind": "client",
+        "state": "active",
+        "wait_class": "CPU",
+        "event": "CPU",
+        "wait_kind": "cpu",
+    }
     return {"ts": ts, "interval_s": 1.0, "host": "h", "sid": sid, **usual, **told}
 
 
@@ -35,7 +42,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 
 def test_a_spike_of_one_second_is_seen_at_every_zoom(page: Page, tmp_path: Path) -> None:
-    end = now_us() - 3_600_000_000
+    end = (now_us() // 1_000_000 - 3600) * 1_000_000
     seconds = [end - second * 1_000_000 for second in range(HOURS * 3600)]
     spike = [session(seconds[120], sid) for sid in range(2, SPIKE + 1)]
     write(tmp_path / "lake", [rows("session", [*(session(ts) for ts in reversed(seconds)), *spike])])

@@ -1,6 +1,6 @@
 // The documents that several views ask for.
 import { address, type Where } from "../address";
-import type { Buckets, Diagnosis, Load, Skew } from "./documents";
+import type { Buckets, Diagnosis, Figures, Load, Skew } from "./documents";
 import { useDocument, type Fetched } from "./fetched";
 import { recording, scope, span, within, type Span } from "./time";
 
@@ -31,6 +31,12 @@ export function useDiagnosis(): Fetched<Diagnosis> {
   return useDocument("findings", examined() && { ...scope.value, ...within(examined()!) });
 }
 
+/** The figures that are told of in that time. */
+export function useFigures(): Fetched<Figures> {
+  return useDocument("figures", examined() && { ...scope.value, ...within(examined()!) });
+}
+
+/** The time that is looked at; of one that moves on, in steps of a minute. */
 function examined(): Span | null {
   const looked = span.value;
   if (!looked || address.value.last === null || !recording.value) return looked;

@@ -31,7 +31,7 @@ export interface Load extends Buckets {
   sessions: number;
   bands: Band[];
   others: { sessions: number; share: number; names: number; values: (number | null)[] } | null;
-  total: { low: (number | null)[]; high: (number | null)[] };
+  total: { mean: (number | null)[]; low: (number | null)[]; high: (number | null)[] };
 }
 
 export interface Skew {

@@ -36,3 +36,8 @@ export function covering(values: Values): Values {
   for (const at of measured) for (let back = at - 1; back > at - usual && back >= 0 && values[back] === null; back--) filled[back] = values[at]!;
   return filled;
 }
+
+/** Whether values are anywhere higher than others, beyond their rounding. */
+export function isAbove(values: Values, others: Values): boolean {
+  return values.some((value, at) => value !== null && value > (others[at] ?? 0) * 1.001);
+}

@@ -4,6 +4,7 @@ import { ends } from "../data/asked";
 import { cpus } from "../data/time";
 import type { Load } from "../data/documents";
 import type { Shown } from "../graph/chart";
+import { isAbove } from "../graph/stack";
 import { CLASSES, colour, REST } from "../graph/colours";
 import { TimeGraph } from "../graph/TimeGraph";
 import { dimension, label } from "../words";
@@ -53,8 +54,8 @@ function bands(load: Load): { shown: Shown[]; names: (string | null)[] } {
     values: part.values,
   }));
   if (load.others?.sessions) shown.push({ label: "others", colour: REST, values: load.others.values });
-  // Where a bucket holds several samples, the highest of them is above its mean: a spike stays visible.
-  if (load.bucket_s > load.step_s) shown.push({ label: "highest moment", colour: REST, values: load.total.high, thin: true });
+  // Where a bucket holds several moments, the highest of them is above their mean: a spike stays visible.
+  if (isAbove(load.total.high, load.total.mean)) shown.push({ label: "highest moment", colour: REST, values: load.total.high, thin: true });
   return { shown, names: parts.map(part => part.name) };
 }
 

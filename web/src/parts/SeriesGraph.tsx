@@ -5,6 +5,7 @@ import type { Buckets, OneSeries, Series } from "../data/documents";
 import { useDocument } from "../data/fetched";
 import { scope, span, within } from "../data/time";
 import type { Shown } from "../graph/chart";
+import { isAbove } from "../graph/stack";
 import { TimeGraph } from "../graph/TimeGraph";
 import { quantity } from "../words";
 import { Trouble } from "./Trouble";
@@ -64,6 +65,5 @@ export function Lines({ title, unit, of, over, marked = null }: LinesProps) {
 function lines(series: OneSeries, number: number): Shown[] {
   const label = [series.entity, series.db].find(Boolean) ?? "mean";
   const mean = { label, colour: COLOURS[number]!, values: series.mean };
-  const spiky = series.high.some((value, at) => value !== null && value > series.mean[at]! * 1.001);
-  return number === 0 && spiky ? [mean, { label: `${label}, highest`, colour: 9, values: series.high, thin: true }] : [mean];
+  return number === 0 && isAbove(series.high, series.mean) ? [mean, { label: `${label}, highest`, colour: 9, values: series.high, thin: true }] : [mean];
 }

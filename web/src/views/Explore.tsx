@@ -1,9 +1,7 @@
 // Whose the load is: by any dimension, narrowed down step by step, with what was found in that time.
 import { address, go, type Where } from "../address";
-import { useDiagnosis, useDimensions, useLoad } from "../data/asked";
-import type { Diagnosis, Figures, Skew } from "../data/documents";
-import { useDocument } from "../data/fetched";
-import { scope, span, within } from "../data/time";
+import { useDiagnosis, useDimensions, useFigures, useLoad } from "../data/asked";
+import type { Diagnosis, Skew } from "../data/documents";
 import { Chips } from "../parts/Chips";
 import { Findings } from "../parts/findings";
 import { Link } from "../parts/Link";
@@ -85,8 +83,7 @@ const USUAL = ["cpu_used_pct", "run_queue_tasks", "disk_util_pct", "commits_per_
 
 /** Figures on the same time; the cursor goes through all graphs at once. */
 function Beside() {
-  const looked = span.value;
-  const known = useDocument<Figures>("figures", looked && { ...scope.value, ...within(looked) });
+  const known = useFigures();
   const all = known.document?.figures ?? [];
   const { figures } = address.value;
   const shown = figures.length ? figures : USUAL.filter(name => all.some(one => one.figure === name));
