@@ -43,7 +43,7 @@ function Pair({ looked, good }: { looked: Span; good: Span }) {
   }
   return (
     <>
-      {[{ title: "The good time", at: good, load: then }, { title: "Now", at: looked, load: now }].map(({ title, at, load }) => (
+      {[{ title: "The good time", at: good, load: then }, { title: "This time", at: looked, load: now }].map(({ title, at, load }) => (
         <section>
           <h2>
             {title}: <Period from={at.from} to={at.to} />
