@@ -2,6 +2,7 @@
 import { go, type Where } from "../address";
 import { useLoad } from "../data/asked";
 import type { Evidence } from "../data/documents";
+import { Link } from "./Link";
 import { LoadGraph } from "./LoadGraph";
 import { SeriesGraph } from "./SeriesGraph";
 import { Trouble } from "./Trouble";
@@ -16,13 +17,14 @@ const OF_SESSIONS = ["wait_class", "event", "wait_kind", "user", "program", "cli
 const TELLING: Record<string, string[]> = {
   cpu: ["cpu_used_pct", "run_queue_tasks", "cpu.pressure_some_pct"],
   disk: ["disk.read_ms", "disk.write_ms", "disk_util_pct"],
+  filesystem: ["filesystem_used_pct", "filesystem_used_bytes"],
   memory: ["memory_available_bytes", "memory.pressure_some_pct"],
   network: ["network.retransmits_per_s", "network.errors_per_s"],
 };
 
 /** Which graph shows it, by the condition that finds its rows; null where none does. */
 export function graphOf({ table, filter }: Evidence): Graph | null {
-  if (table === "session") return ofSessions(filter);
+  if (table === "session" || table === "statement") return ofSessions(filter);
   if (table === "statistic") return ofStatistic(filter);
   const entity = /^(?:device|mount|interface) = '(.*)'$/.exec(filter)?.[1] ?? null;
   const column = /^(\w+_(?:bytes|pct|ms|per_s))\b/.exec(filter)?.[1];
@@ -65,8 +67,14 @@ function Sessions({ by, where, marked }: { by: string; where: Where; marked: [nu
   function look(name: string | null): void {
     go({ view: "explore", of: null, by: null, where: [...where.filter(([other]) => other !== by), [by, name ?? ""]] });
   }
+  const statement = where.find(([name]) => name === "statement")?.[1];
   return (
     <>
+      {statement && (
+        <p>
+          <Link to={{ view: "statement", of: statement }}>The statement's page</Link>
+        </p>
+      )}
       {load.document && <LoadGraph load={load.document} marked={marked} height={180} onPick={look} />}
       <Trouble of={load} waiting="Reading…" />
     </>

@@ -35,7 +35,11 @@ function One({ finding, found }: { finding: Finding; found: Diagnosis }) {
           <span class="quiet">confidence</span> {share(finding.confidence)}
         </span>
         {finding.database && <span>{finding.database}</span>}
-        {looked && <Period from={looked[0]} to={looked[1]} />}
+        {looked && (
+          <Link to={{ view: "explore", of: null, from: Math.floor(looked[0]), to: Math.ceil(looked[1]), last: null }}>
+            <Period from={looked[0]} to={looked[1]} />
+          </Link>
+        )}
       </p>
       <h1>{finding.title}</h1>
       <p class="quiet">Cause: {finding.cause}</p>
