@@ -132,3 +132,14 @@ def _recording(lake: Path) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
+
+
+def test_a_server_that_has_gone_is_told_and_what_was_seen_stays(page: Page, tmp_path: Path) -> None:
+    start = now_us() - 3_600_000_000
+    write(tmp_path / "lake", [rows("session", [session(start + second * 1_000_000) for second in range(60)])])
+    with served("--lake", tmp_path / "lake") as client:
+        reader = Reader(page, client.address)
+        reader.open()
+    assert "CPU" in reader.text(".breakdown")
+    reader.click("Earlier", ".time")
+    assert "The server does not answer" in reader.text("main [role=alert]")

@@ -23,10 +23,11 @@ export function url(path: string, parameters: Parameters): string {
 
 export async function document<T>(address: string, signal?: AbortSignal): Promise<T> {
   if (kept.has(address)) return kept.get(address) as T;
-  const answer = await fetch(address, { signal: signal ?? null, headers: { Accept: "application/json" } });
+  const answer = await fetch(address, { signal: signal ?? null, headers: { Accept: "application/json" } }).catch(unreachable);
   const told = await answer.json().catch(() => null);
   if (!answer.ok) throw new Error(problem(told) ?? `The server answered ${answer.status}.`);
-  kept.set(address, told);
+  // Only of what was recorded whole: of the rest there is more the next time.
+  if (answer.headers.has("ETag")) kept.set(address, told);
   if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!);
   return told as T;
 }
@@ -46,6 +47,10 @@ export function useDocument<T>(path: string, parameters: Parameters | null): Fet
     return () => superseded.abort();
   }, [asked]);
   return found;
+}
+
+function unreachable(error: Error): never {
+  throw error.name === "AbortError" ? error : new Error("The server does not answer: does doctord serve still run?");
 }
 
 function problem(told: unknown): string | null {
