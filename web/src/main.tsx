@@ -4,6 +4,7 @@ import "./style.css";
 import { render, type ComponentType } from "preact";
 import { view } from "./address";
 import { lakes, trouble, watch } from "./data/time";
+import { Footer } from "./parts/Footer";
 import { Header } from "./parts/Header";
 import { Blocking } from "./views/Blocking";
 import { Capacity } from "./views/Capacity";
@@ -34,6 +35,7 @@ function Page() {
     <>
       <Header />
       <View />
+      <Footer />
     </>
   );
 }

@@ -1,11 +1,12 @@
 // The documents that several views ask for.
 import { address, type Where } from "../address";
-import type { Buckets, Diagnosis, Figures, Load, Skew } from "./documents";
+import type { Buckets, Diagnosis, Events, Figures, Load, Skew } from "./documents";
 import { useDocument, type Fetched } from "./fetched";
 import { recording, scope, span, within, type Span } from "./time";
 
 // As many as a wide screen can show apart.
 const BUCKETS = 600;
+const MOST_EVENTS = 50;
 const DIAGNOSED_EVERY_S = 60;
 
 export function conditions(where: Where): string[] {
@@ -29,6 +30,11 @@ export function ends(of: Buckets): number[] {
 /** The verdict on the time that is looked at; of one that moves on, once a minute. */
 export function useDiagnosis(): Fetched<Diagnosis> {
   return useDocument("findings", examined() && { ...scope.value, ...within(examined()!) });
+}
+
+/** What happened: restarts, settings that changed, gaps. */
+export function useEvents(): Fetched<Events> {
+  return useDocument("events", examined() && { ...scope.value, ...within(examined()!), limit: MOST_EVENTS });
 }
 
 /** The figures that are told of in that time. */

@@ -224,3 +224,15 @@ export interface Forecast {
   sizes: Size[];
   others: Forecast[];
 }
+
+export interface Happened {
+  ts: string;
+  kind: string | null;
+  subject: string | null;
+  text: string | null;
+}
+
+export interface Events {
+  events: Happened[];
+  total: number;
+}

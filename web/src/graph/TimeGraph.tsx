@@ -1,7 +1,7 @@
 // A graph over time: drag to zoom, click a band, walk with the arrow keys; a line in words says what is under the cursor.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { zoom } from "../data/time";
-import { sessions, time } from "../words";
+import { iso, sessions, time } from "../words";
 import { Chart, type Drawing, type Shown } from "./chart";
 import { theme } from "./colours";
 import { Table } from "./Table";
@@ -19,10 +19,11 @@ interface Props extends Partial<Drawing> {
 }
 
 const SPOKEN = 6;
+const NONE: readonly number[] = [];
 
 export function TimeGraph({ title, unit, height = 220, onPick, said = sessions, ...rest }: Props) {
-  const { times, bucket, shown, stack = false, level = null, marked = null, most } = rest;
-  const drawing = { times, bucket, shown, stack, level, marked, most };
+  const { times, bucket, shown, stack = false, level = null, marked = null, moments = NONE, most } = rest;
+  const drawing = { times, bucket, shown, stack, level, marked, moments, most };
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<Chart | null>(null);
   const pick = useRef(onPick);
@@ -42,7 +43,7 @@ export function TimeGraph({ title, unit, height = 220, onPick, said = sessions, 
       made.destroy();
     };
   }, [form]);
-  useEffect(() => chart.current!.show(drawing), [times, shown, level?.at, marked?.[0], marked?.[1], most, form]);
+  useEffect(() => chart.current!.show(drawing), [times, shown, level?.at, marked?.[0], marked?.[1], moments, most, form]);
 
   // Index 0 of the chart is the start of the first interval.
   const here = at === null ? times.length - 1 : Math.min(Math.max(at - 1, 0), times.length - 1);
@@ -88,6 +89,7 @@ export function TimeGraph({ title, unit, height = 220, onPick, said = sessions, 
         caption={`${title}, ${unit}`}
         head={["Time", ...shown.map(one => one.label)]}
         rows={() => times.map((moment, row) => [time(moment), ...shown.map(one => said(one.values[row] ?? null))])}
+        exact={() => times.map((moment, row) => [iso(moment), ...shown.map(one => String(one.values[row] ?? ""))])}
       />
     </figure>
   );

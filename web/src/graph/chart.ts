@@ -1,6 +1,6 @@
 // A uPlot chart of bands or lines that takes new values without being made anew, so that a live one can be dragged on.
 import uPlot from "uplot";
-import { axisOfTime, axisOfValues, bandName, levelLine, series, shade, type Level } from "./drawing";
+import { axisOfTime, axisOfValues, bandName, levelLine, moments, series, shade, type Level } from "./drawing";
 import { bandAt, covering, fromStart, stacked, type Values } from "./stack";
 
 export interface Shown {
@@ -18,6 +18,8 @@ export interface Drawing {
   stack: boolean;
   level: Level | null;
   marked: readonly [number, number] | null;
+  /** When something happened. */
+  moments: readonly number[];
   /** The least that the top of the scale is. */
   most: number | undefined;
 }
@@ -104,6 +106,7 @@ export class Chart {
     const bands = shown.filter(one => !one.thin);
     if (stack) bands.forEach((band, at) => bandName(plot, band.label, this.edges[at]!, this.edges[at - 1] ?? null));
     if (level) levelLine(plot, level);
+    moments(plot, this.drawing.moments);
   }
 
   private selected(plot: uPlot): void {

@@ -54,6 +54,22 @@ export function shade(chart: uPlot, marked: readonly [number, number] | null): v
   chart.ctx.fillRect(from!, top, Math.max(to! - from!, 2), height);
 }
 
+/** A small mark at the top for each moment at which something happened. */
+export function moments(chart: uPlot, at: readonly number[]): void {
+  const { ctx, bbox } = chart;
+  const size = 5 * devicePixelRatio;
+  ctx.fillStyle = drawn("ink");
+  for (const moment of at) {
+    const x = chart.valToPos(moment, "x", true);
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x - size, bbox.top);
+    ctx.lineTo(x + size, bbox.top);
+    ctx.lineTo(x, bbox.top + 1.5 * size);
+    ctx.fill();
+  }
+}
+
 export function levelLine(chart: uPlot, level: Level): void {
   const { ctx, bbox } = chart;
   const y = chart.valToPos(level.at, "y", true);

@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { ends } from "../data/asked";
 import { cpus } from "../data/time";
-import type { Load } from "../data/documents";
+import type { Happened, Load } from "../data/documents";
 import type { Shown } from "../graph/chart";
 import { isAbove } from "../graph/stack";
 import { CLASSES, colour, REST } from "../graph/colours";
@@ -10,18 +10,22 @@ import { TimeGraph } from "../graph/TimeGraph";
 import { dimension, label } from "../words";
 import { Breakdown } from "./Breakdown";
 
+const NONE: readonly Happened[] = [];
+
 interface Props {
   load: Load;
   onPick: (name: string | null) => void;
   marked?: readonly [number, number] | null;
   height?: number;
+  events?: readonly Happened[];
   /** The top of the scale, where several graphs share one. */
   most?: number;
 }
 
-export function LoadGraph({ load, onPick, marked = null, height = 240, most }: Props) {
+export function LoadGraph({ load, onPick, marked = null, height = 240, events = NONE, most }: Props) {
   const { shown, names } = useMemo(() => bands(load), [load]);
   const times = useMemo(() => ends(load), [load]);
+  const moments = useMemo(() => events.map(event => Date.parse(event.ts) / 1000), [events]);
   const count = load.cpus ?? cpus.value;
   const level = count === null ? null : { at: count, label: count === 1 ? "1 CPU" : `${count} CPUs` };
   return (
@@ -35,6 +39,7 @@ export function LoadGraph({ load, onPick, marked = null, height = 240, most }: P
         stack
         level={level}
         marked={marked}
+        moments={moments}
         most={most}
         height={height}
         onPick={band => names[band] !== undefined && onPick(names[band])}

@@ -1,6 +1,6 @@
 // Whose the load is: by any dimension, narrowed down step by step, with what was found in that time.
 import { address, go, type Where } from "../address";
-import { useDiagnosis, useDimensions, useFigures, useLoad } from "../data/asked";
+import { useDiagnosis, useDimensions, useEvents, useFigures, useLoad } from "../data/asked";
 import type { Diagnosis, Skew } from "../data/documents";
 import { Chips } from "../parts/Chips";
 import { Findings } from "../parts/findings";
@@ -8,6 +8,7 @@ import { Link } from "../parts/Link";
 import { LoadGraph } from "../parts/LoadGraph";
 import { SeriesGraph } from "../parts/SeriesGraph";
 import { Trouble } from "../parts/Trouble";
+import { WhatHappened } from "../parts/WhatHappened";
 import { dimension, label, share } from "../words";
 
 // Where to look next, after Oracle's own way down: what for, by which statement, of whom.
@@ -20,6 +21,7 @@ export function Explore() {
   const load = useLoad(by, where);
   const dimensions = useDimensions(where);
   const found = useDiagnosis();
+  const events = useEvents().document;
   function pick(name: string | null): void {
     const narrowed: Where = [...where.filter(([other]) => other !== by), [by, name ?? ""]];
     go({ where: narrowed, by: next(narrowed) });
@@ -35,11 +37,12 @@ export function Explore() {
           <Dimensions all={dimensions.document?.dimensions ?? []} by={by} />
         </nav>
         <section aria-label="Load">
-          {load.document && <LoadGraph load={load.document} onPick={pick} />}
+          {load.document && <LoadGraph load={load.document} events={events?.events} onPick={pick} />}
           <Trouble of={load} waiting="Reading the load…" />
         </section>
       </div>
       {found.document && <Found found={found.document} />}
+      {events && <WhatHappened told={events} />}
       <Beside />
     </main>
   );

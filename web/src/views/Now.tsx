@@ -1,24 +1,26 @@
 // What is wrong now, the largest first; where the time goes; vital signs.
 import { go } from "../address";
-import { useDiagnosis, useLoad } from "../data/asked";
+import { useDiagnosis, useEvents, useLoad } from "../data/asked";
 import type { Diagnosis } from "../data/documents";
 import { Findings, verdict } from "../parts/findings";
 import { Link } from "../parts/Link";
 import { LoadGraph } from "../parts/LoadGraph";
 import { Period } from "../parts/Moment";
 import { Trouble } from "../parts/Trouble";
+import { WhatHappened } from "../parts/WhatHappened";
 import { quantity } from "../words";
 
 export function Now() {
   const load = useLoad("wait_class");
   const found = useDiagnosis();
+  const events = useEvents().document;
   return (
     <main>
       <Verdict found={found.document} />
       <Trouble of={found} waiting="Examining this time…" />
       <section aria-label="Load">
         {load.document && (
-          <LoadGraph load={load.document} onPick={name => name !== null && look(name)} />
+          <LoadGraph load={load.document} events={events?.events} onPick={name => name !== null && look(name)} />
         )}
         <Trouble of={load} waiting="Reading the load…" />
       </section>
@@ -29,6 +31,7 @@ export function Now() {
           <Findings found={found.document} />
         </section>
       )}
+      {events && <WhatHappened told={events} />}
       {found.document && <Others others={found.document.others} />}
       {found.document && <NotSeen found={found.document} />}
     </main>
