@@ -15,8 +15,19 @@ SHIPPED = ("index.html", "app.js", "app.css", "licences.txt")
 MOST_BYTES_OF_SCRIPT = 100_000
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="Node.js is not installed")
-@pytest.mark.skipif(not (WEB / "node_modules/esbuild").is_dir(), reason="esbuild is not installed: make web")
+needs_node = pytest.mark.skipif(
+    not (shutil.which("node") and (WEB / "node_modules/esbuild").is_dir()),
+    reason="what builds it is not installed: make web",
+)
+
+
+@needs_node
+def test_the_types_of_the_sources_hold() -> None:
+    checked = subprocess.run(["node_modules/.bin/tsc"], cwd=WEB, capture_output=True, text=True, check=False)
+    assert not checked.stdout
+
+
+@needs_node
 def test_the_bundle_is_what_the_sources_give(tmp_path: Path) -> None:
     subprocess.run(["node", "build.mjs", tmp_path], cwd=WEB, check=True)
     for name in SHIPPED:
