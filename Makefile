@@ -69,6 +69,7 @@ format: $(VENV)/tested
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	cargo fmt --all --manifest-path native/Cargo.toml
+	@test ! -d web/node_modules || npm --prefix web run --silent format
 
 docs: $(VENV)/tested
 	$(BIN)/python docs/make_reference.py

@@ -25,5 +25,7 @@ await copyFile(`${here}index.html`, `${folder}/index.html`);
 
 // The licences of what is in the bundle go with it.
 const packages = ["preact", "@preact/signals", "@preact/signals-core", "uplot"];
-const licences = packages.map(async name => `${name}\n\n${await readFile(`${here}node_modules/${name}/LICENSE`, "utf8")}`);
+const licences = packages.map(
+  async name => `${name}\n\n${await readFile(`${here}node_modules/${name}/LICENSE`, "utf8")}`,
+);
 await writeFile(`${folder}/licences.txt`, (await Promise.all(licences)).join("\n\n"));

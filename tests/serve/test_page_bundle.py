@@ -22,9 +22,11 @@ needs_node = pytest.mark.skipif(
 
 
 @needs_node
-def test_the_types_of_the_sources_hold() -> None:
-    checked = subprocess.run(["node_modules/.bin/tsc"], cwd=WEB, capture_output=True, text=True, check=False)
-    assert not checked.stdout
+@pytest.mark.parametrize("check", [["tsc"], ["prettier", "--check", "src"]], ids=["types", "format"])
+def test_the_sources_are_checked(check: list[str]) -> None:
+    command = [f"node_modules/.bin/{check[0]}", *check[1:]]
+    checked = subprocess.run(command, cwd=WEB, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 @needs_node

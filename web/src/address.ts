@@ -33,7 +33,7 @@ export function read(query: string): Address {
     view: told.get("view") ?? "now",
     lake: told.get("lake"),
     host: told.get("host"),
-    last: fixed ? null : positive(told.get("last")) ?? LAST_S,
+    last: fixed ? null : (positive(told.get("last")) ?? LAST_S),
     from: fixed ? from : null,
     to: fixed ? to : null,
     by: told.get("by"),

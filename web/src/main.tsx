@@ -27,9 +27,15 @@ const VIEWS: Record<string, ComponentType> = {
 };
 
 function Page() {
-  if (trouble.value) return <p class="warning" role="alert">▲ {trouble.value}</p>;
+  if (trouble.value)
+    return (
+      <p class="warning" role="alert">
+        ▲ {trouble.value}
+      </p>
+    );
   if (lakes.value === null) return <p class="quiet">Asking the server…</p>;
-  if (!lakes.value.some(held => held.until)) return <p>Nothing is recorded yet. To record: doctord record, or doctord serve --record.</p>;
+  if (!lakes.value.some(held => held.until))
+    return <p>Nothing is recorded yet. To record: doctord record, or doctord serve --record.</p>;
   const View = VIEWS[view.value] ?? Now;
   return (
     <>

@@ -14,7 +14,10 @@ export function conditions(where: Where): string[] {
 }
 
 export function useLoad(by: string, where: Where = [], looked: Span | null = span.value): Fetched<Load> {
-  return useDocument("load", looked && { ...scope.value, ...within(looked), by, where: conditions(where), buckets: BUCKETS });
+  return useDocument(
+    "load",
+    looked && { ...scope.value, ...within(looked), by, where: conditions(where), buckets: BUCKETS },
+  );
 }
 
 export function useDimensions(where: Where): Fetched<{ dimensions: Skew[] }> {

@@ -23,7 +23,9 @@ export function url(path: string, parameters: Parameters): string {
 
 export async function document<T>(address: string, signal?: AbortSignal): Promise<T> {
   if (kept.has(address)) return kept.get(address) as T;
-  const answer = await fetch(address, { signal: signal ?? null, headers: { Accept: "application/json" } }).catch(unreachable);
+  const answer = await fetch(address, { signal: signal ?? null, headers: { Accept: "application/json" } }).catch(
+    unreachable,
+  );
   const told = await answer.json().catch(() => null);
   if (!answer.ok) throw new Error(problem(told) ?? `The server answered ${answer.status}.`);
   // Only of what was recorded whole: of the rest there is more the next time.

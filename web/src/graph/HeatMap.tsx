@@ -21,7 +21,10 @@ export function HeatMap({ title, cells, measure, area, onArea }: Props) {
   const [cursor, move] = useState<Place | null>(null);
   const [anchor, hold] = useState<Place | null>(null);
   const [size, sized] = useState(0);
-  useEffect(() => draw(canvas.current!, cells, { measure, cursor, area }), [cells, measure, cursor, area, size, theme.value]);
+  useEffect(
+    () => draw(canvas.current!, cells, { measure, cursor, area }),
+    [cells, measure, cursor, area, size, theme.value],
+  );
   useEffect(() => {
     const resized = new ResizeObserver(() => sized(canvas.current?.clientWidth ?? 0));
     resized.observe(canvas.current!);
@@ -103,7 +106,12 @@ export function HeatMap({ title, cells, measure, area, onArea }: Props) {
       <Table
         caption={`${title}: waits by time and latency`}
         head={head}
-        rows={() => cells.ends.map((end, column) => [time(end), ...cells.rows.map((_, row) => String(cells.counts[column]?.[row] ?? "–"))])}
+        rows={() =>
+          cells.ends.map((end, column) => [
+            time(end),
+            ...cells.rows.map((_, row) => String(cells.counts[column]?.[row] ?? "–")),
+          ])
+        }
       />
     </figure>
   );

@@ -43,7 +43,10 @@ export function TimeGraph({ title, unit, height = 220, onPick, said = sessions, 
       made.destroy();
     };
   }, [form]);
-  useEffect(() => chart.current!.show(drawing), [times, shown, level?.at, marked?.[0], marked?.[1], moments, most, form]);
+  useEffect(
+    () => chart.current!.show(drawing),
+    [times, shown, level?.at, marked?.[0], marked?.[1], moments, most, form],
+  );
 
   // Index 0 of the chart is the start of the first interval.
   const here = at === null ? times.length - 1 : Math.min(Math.max(at - 1, 0), times.length - 1);
@@ -56,7 +59,12 @@ export function TimeGraph({ title, unit, height = 220, onPick, said = sessions, 
 
   function key(event: KeyboardEvent): void {
     const far = event.shiftKey ? 10 : 1;
-    const moves: Record<string, number> = { ArrowLeft: here - far, ArrowRight: here + far, Home: 0, End: times.length - 1 };
+    const moves: Record<string, number> = {
+      ArrowLeft: here - far,
+      ArrowRight: here + far,
+      Home: 0,
+      End: times.length - 1,
+    };
     if (event.key in moves) move(moves[event.key]!);
     else if (event.key === " ") mark(start === null ? here : null);
     else if (event.key === "Enter" && start !== null) {

@@ -87,7 +87,11 @@ export class Chart {
       cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: false }, points: { show: false } },
       scales: { x: { time: true }, y: { range: (_, __, most) => [0, this.top(most ?? 0)] } },
       axes: [axisOfTime(), axisOfValues(this.handlers.said)],
-      series: [{}, ...(stack ? bands.reverse() : bands), ...shown.filter(one => one.thin).map(one => series(one.colour, "thin"))],
+      series: [
+        {},
+        ...(stack ? bands.reverse() : bands),
+        ...shown.filter(one => one.thin).map(one => series(one.colour, "thin")),
+      ],
       hooks: {
         drawClear: [plot => shade(plot, this.drawing.marked)],
         draw: [plot => this.decorate(plot)],

@@ -38,8 +38,10 @@ export function axisOfTime(): uPlot.Axis {
 }
 
 export function axisOfValues(said: (value: number) => string): uPlot.Axis {
-  const values = (_: uPlot, splits: number[]) => splits.map(at => (at === 0 ? "0" : said(at).replace(/\.0+(?= |$)/, "")));
-  const size = (_: uPlot, labels: string[] | null) => 16 + LETTER_PX * Math.max(...(labels ?? []).map(label => label.length), 4);
+  const values = (_: uPlot, splits: number[]) =>
+    splits.map(at => (at === 0 ? "0" : said(at).replace(/\.0+(?= |$)/, "")));
+  const size = (_: uPlot, labels: string[] | null) =>
+    16 + LETTER_PX * Math.max(...(labels ?? []).map(label => label.length), 4);
   return { ...axis(), space: 34, size, values };
 }
 

@@ -32,7 +32,8 @@ export function cells(columns: readonly Column[]): Cells {
   const spread = (column: Column, of: "count" | "waited_us"): number[] | null => {
     if (column.buckets === null) return null;
     const values = new Array<number>(rows.length).fill(0);
-    for (const bucket of column.buckets) values[place.get(bucket.gt_us)!]! += bucket[of] ?? middle(bucket) * bucket.count;
+    for (const bucket of column.buckets)
+      values[place.get(bucket.gt_us)!]! += bucket[of] ?? middle(bucket) * bucket.count;
     return values;
   };
   const ends = columns.map(column => Date.parse(column.end) / 1000);

@@ -27,7 +27,12 @@ export interface Frame {
 /** The part of the canvas that holds the cells. */
 export function frame(canvas: { clientWidth: number; clientHeight: number }): Frame {
   const side = Math.min(MOST_SIDE, canvas.clientWidth / 6);
-  return { left: LEFT, width: Math.max(canvas.clientWidth - LEFT - side - GAP, 50), side, height: canvas.clientHeight - BELOW };
+  return {
+    left: LEFT,
+    width: Math.max(canvas.clientWidth - LEFT - side - GAP, 50),
+    side,
+    height: canvas.clientHeight - BELOW,
+  };
 }
 
 export interface View {
@@ -49,7 +54,14 @@ export function draw(canvas: HTMLCanvasElement, cells: Cells, view: View): void 
   times(ctx, cells, place);
   sums(ctx, cells, view, place);
   if (view.area) outline(ctx, view.area, cells, place, [5, 3]);
-  if (view.cursor) outline(ctx, { columns: [view.cursor[0], view.cursor[0]], rows: [view.cursor[1], view.cursor[1]] }, cells, place, []);
+  if (view.cursor)
+    outline(
+      ctx,
+      { columns: [view.cursor[0], view.cursor[0]], rows: [view.cursor[1], view.cursor[1]] },
+      cells,
+      place,
+      [],
+    );
 }
 
 /** The square root of a share: few are seen beside many. On dark paper the order is turned, so that few are dark. */
@@ -120,7 +132,9 @@ function sums(ctx: CanvasRenderingContext2D, cells: Cells, view: View, place: Fr
   const high = place.height / cells.rows.length;
   const left = place.left + place.width + GAP;
   ctx.fillStyle = drawn("quiet");
-  values.forEach((value, row) => ctx.fillRect(left, place.height - (row + 1) * high + 0.5, (value / most) * place.side, Math.max(high - 1, 1)));
+  values.forEach((value, row) =>
+    ctx.fillRect(left, place.height - (row + 1) * high + 0.5, (value / most) * place.side, Math.max(high - 1, 1)),
+  );
   ctx.textAlign = "left";
   ctx.textBaseline = "top";
   ctx.fillText(view.measure === "counts" ? "waits" : "time waited", left, place.height + 6);
@@ -134,6 +148,11 @@ function outline(ctx: CanvasRenderingContext2D, area: Area, cells: Cells, place:
   ctx.setLineDash(dash);
   ctx.lineWidth = 2;
   ctx.strokeStyle = drawn("ink");
-  ctx.strokeRect(place.left + first * wide, place.height - (top + 1) * high, (last - first + 1) * wide, (top - low + 1) * high);
+  ctx.strokeRect(
+    place.left + first * wide,
+    place.height - (top + 1) * high,
+    (last - first + 1) * wide,
+    (top - low + 1) * high,
+  );
   ctx.restore();
 }

@@ -33,7 +33,8 @@ export function covering(values: Values): Values {
   const apart = measured.slice(1).map((at, number) => at - measured[number]!);
   const usual = apart.sort((one, other) => one - other)[Math.floor(apart.length / 2)] ?? 1;
   const filled = [...values];
-  for (const at of measured) for (let back = at - 1; back > at - usual && back >= 0 && values[back] === null; back--) filled[back] = values[at]!;
+  for (const at of measured)
+    for (let back = at - 1; back > at - usual && back >= 0 && values[back] === null; back--) filled[back] = values[at]!;
   return filled;
 }
 

@@ -2,7 +2,10 @@
 export function Bar({ share, colour }: { share: number; colour?: number }) {
   return (
     <span class="bar" aria-hidden="true">
-      <span class={colour === undefined ? "" : `fill c${colour}`} style={{ width: `${Math.min(Math.max(share, 0), 1) * 100}%` }} />
+      <span
+        class={colour === undefined ? "" : `fill c${colour}`}
+        style={{ width: `${Math.min(Math.max(share, 0), 1) * 100}%` }}
+      />
     </span>
   );
 }

@@ -11,8 +11,22 @@ import { Trouble } from "./Trouble";
 export type Graph = { by: string; where: Where } | { figures: string[]; entity: string | null };
 
 // Columns of sessions by what the API calls them; the rest have one name.
-const DIMENSIONS: Record<string, string> = { db: "server", statement_id: "statement", sid: "session", blocker_sid: "blocker" };
-const OF_SESSIONS = ["wait_class", "event", "wait_kind", "user", "program", "client", "database", ...Object.keys(DIMENSIONS)];
+const DIMENSIONS: Record<string, string> = {
+  db: "server",
+  statement_id: "statement",
+  sid: "session",
+  blocker_sid: "blocker",
+};
+const OF_SESSIONS = [
+  "wait_class",
+  "event",
+  "wait_kind",
+  "user",
+  "program",
+  "client",
+  "database",
+  ...Object.keys(DIMENSIONS),
+];
 // What is told of a table whose evidence names no column.
 const TELLING: Record<string, string[]> = {
   cpu: ["cpu_used_pct", "run_queue_tasks", "cpu.pressure_some_pct"],

@@ -5,7 +5,14 @@ import { Link } from "./Link";
 import { Moment } from "./Moment";
 import { TimeBar } from "./TimeBar";
 
-const VIEWS = { now: "Now", explore: "Explore", map: "Latency", blocking: "Blocking", compare: "Compare", capacity: "Capacity" };
+const VIEWS = {
+  now: "Now",
+  explore: "Explore",
+  map: "Latency",
+  blocking: "Blocking",
+  compare: "Compare",
+  capacity: "Capacity",
+};
 
 export function Header() {
   const held = lake.value;
@@ -33,18 +40,26 @@ export function Header() {
         ))}
       </nav>
       <TimeBar />
-      {held?.problems.map(problem => <p class="warning">▲ {problem}</p>)}
+      {held?.problems.map(problem => (
+        <p class="warning">▲ {problem}</p>
+      ))}
     </header>
   );
 }
 
 function Servers() {
   const known = (lakes.value ?? []).flatMap(held =>
-    (held.hosts.length ? held.hosts : [""]).map(host => ({ held, host, name: named(host, held.lake, lakes.value!.length) })),
+    (held.hosts.length ? held.hosts : [""]).map(host => ({
+      held,
+      host,
+      name: named(host, held.lake, lakes.value!.length),
+    })),
   );
   const { lake: asked, host } = address.value;
   if (known.length < 2) return <span class="server">{known[0]?.name}</span>;
-  const at = known.findIndex(one => (asked === null || one.held.lake === asked) && (host === null || one.host === host));
+  const at = known.findIndex(
+    one => (asked === null || one.held.lake === asked) && (host === null || one.host === host),
+  );
   function chosen(event: Event): void {
     const one = known[Number((event.target as HTMLSelectElement).value)]!;
     go({ lake: one.held.lake, host: one.host || null, where: [] });

@@ -60,7 +60,8 @@ function bands(load: Load): { shown: Shown[]; names: (string | null)[] } {
   }));
   if (load.others?.sessions) shown.push({ label: "others", colour: REST, values: load.others.values });
   // Where a bucket holds several moments, the highest of them is above their mean: a spike stays visible.
-  if (isAbove(load.total.high, load.total.mean)) shown.push({ label: "highest moment", colour: REST, values: load.total.high, thin: true });
+  if (isAbove(load.total.high, load.total.mean))
+    shown.push({ label: "highest moment", colour: REST, values: load.total.high, thin: true });
   return { shown, names: parts.map(part => part.name) };
 }
 

@@ -27,7 +27,15 @@ export function SeriesGraph({ figure, entity = null, marked = null }: Props) {
   const told = found.document;
   return (
     <>
-      {told && <Lines title={told.title.replace(/^statistic:/, "")} unit={told.unit} of={told.series} over={told} marked={marked} />}
+      {told && (
+        <Lines
+          title={told.title.replace(/^statistic:/, "")}
+          unit={told.unit}
+          of={told.series}
+          over={told}
+          marked={marked}
+        />
+      )}
       <Trouble of={found} waiting="Reading…" />
     </>
   );
@@ -65,5 +73,7 @@ export function Lines({ title, unit, of, over, marked = null }: LinesProps) {
 function lines(series: OneSeries, number: number): Shown[] {
   const label = [series.entity, series.db].find(Boolean) ?? "mean";
   const mean = { label, colour: COLOURS[number]!, values: series.mean };
-  return number === 0 && isAbove(series.high, series.mean) ? [mean, { label: `${label}, highest`, colour: 9, values: series.high, thin: true }] : [mean];
+  return number === 0 && isAbove(series.high, series.mean)
+    ? [mean, { label: `${label}, highest`, colour: 9, values: series.high, thin: true }]
+    : [mean];
 }

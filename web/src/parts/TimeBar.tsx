@@ -81,7 +81,13 @@ function now(): void {
   go({ last: 3600, from: null, to: null });
 }
 
-const KEYS: Record<string, () => void> = { "[": () => shift(-0.5), "]": () => shift(0.5), "-": widen, n: now, p: pause };
+const KEYS: Record<string, () => void> = {
+  "[": () => shift(-0.5),
+  "]": () => shift(0.5),
+  "-": widen,
+  n: now,
+  p: pause,
+};
 
 function key(event: KeyboardEvent): void {
   const typing = event.target instanceof HTMLElement && event.target.matches("input, select, textarea");

@@ -9,5 +9,9 @@ export function Trouble({ of, waiting }: { of: Fetched<unknown>; waiting: string
       </p>
     );
   if (of.document && of.loading) return <span class="unseen" data-waiting />;
-  return of.document ? null : <p class="quiet" data-waiting>{waiting}</p>;
+  return of.document ? null : (
+    <p class="quiet" data-waiting>
+      {waiting}
+    </p>
+  );
 }

@@ -12,8 +12,8 @@ export function WhatHappened({ told }: { told: Events }) {
       <ul>
         {told.events.map(event => (
           <li>
-            <Moment at={Date.parse(event.ts) / 1000} /> <span class="quiet">{event.kind}</span> {event.subject && <b>{event.subject}</b>}{" "}
-            {event.text}
+            <Moment at={Date.parse(event.ts) / 1000} /> <span class="quiet">{event.kind}</span>{" "}
+            {event.subject && <b>{event.subject}</b>} {event.text}
           </li>
         ))}
       </ul>

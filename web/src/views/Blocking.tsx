@@ -44,7 +44,17 @@ function History({ told }: { told: Told }) {
         .filter(one => one.values.length),
     [told],
   );
-  return <TimeGraph title="Sessions that waited" unit="behind each root" times={times} bucket={told.bucket_s} shown={shown} stack height={180} />;
+  return (
+    <TimeGraph
+      title="Sessions that waited"
+      unit="behind each root"
+      times={times}
+      bucket={told.bucket_s}
+      shown={shown}
+      stack
+      height={180}
+    />
+  );
 }
 
 function named(of: Blocked): string {
@@ -54,7 +64,9 @@ function named(of: Blocked): string {
 function Session({ of, open = false }: { of: Blocked; open?: boolean }) {
   return (
     <li>
-      <Link to={{ view: "explore", by: null, where: [[of.behind_s ? "blocker" : "session", String(of.session)]] }}>{named(of)}</Link>{" "}
+      <Link to={{ view: "explore", by: null, where: [[of.behind_s ? "blocker" : "session", String(of.session)]] }}>
+        {named(of)}
+      </Link>{" "}
       {[of.user, of.program].filter(Boolean).join(", ")} <span class="quiet">{doing(of)}</span>
       {of.statement_id && (
         <>
@@ -67,7 +79,9 @@ function Session({ of, open = false }: { of: Blocked; open?: boolean }) {
       {!of.below.length && of.left_out > 0 && <span class="quiet"> by {of.left_out} sessions</span>}
       {of.below.length > 0 && (
         <details open={open}>
-          <summary>{of.below.length + of.left_out === 1 ? "by 1 session" : `by ${of.below.length + of.left_out} sessions`}</summary>
+          <summary>
+            {of.below.length + of.left_out === 1 ? "by 1 session" : `by ${of.below.length + of.left_out} sessions`}
+          </summary>
           <ul>
             {of.below.map(one => (
               <Session of={one} />

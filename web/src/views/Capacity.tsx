@@ -32,7 +32,17 @@ function Told({ told }: { told: Forecast }) {
   );
 }
 
-function Items({ title, items, none, folded = false }: { title: string; items: Threshold[]; none: string; folded?: boolean }) {
+function Items({
+  title,
+  items,
+  none,
+  folded = false,
+}: {
+  title: string;
+  items: Threshold[];
+  none: string;
+  folded?: boolean;
+}) {
   if (folded && !items.length) return null;
   const table = (
     <div class="wide" tabIndex={0} role="region" aria-label={title}>

@@ -24,7 +24,10 @@ export function Compare() {
       <h1>Compared with a good time</h1>
       <p class="choices" role="group" aria-label="The good time">
         {Object.entries(AGO_S).map(([said, seconds]) => (
-          <button aria-pressed={ago === Math.max(seconds, seconds ? 0 : length)} onClick={() => go({ ago: seconds || null })}>
+          <button
+            aria-pressed={ago === Math.max(seconds, seconds ? 0 : length)}
+            onClick={() => go({ ago: seconds || null })}
+          >
             {said}
           </button>
         ))}
@@ -43,7 +46,10 @@ function Pair({ looked, good }: { looked: Span; good: Span }) {
   }
   return (
     <>
-      {[{ title: "The good time", at: good, load: then }, { title: "This time", at: looked, load: now }].map(({ title, at, load }) => (
+      {[
+        { title: "The good time", at: good, load: then },
+        { title: "This time", at: looked, load: now },
+      ].map(({ title, at, load }) => (
         <section>
           <h2>
             {title}: <Period from={at.from} to={at.to} />
@@ -96,7 +102,9 @@ function Moved({ moved }: { moved: Changes["moved"] }) {
                 <tr>
                   <th scope="row">
                     <span class="quiet">{dimension(one.dimension)}</span>{" "}
-                    <Link to={{ view: "explore", by: null, where: [[one.dimension, one.name ?? ""]] }}>{label(one.dimension, one.name)}</Link>
+                    <Link to={{ view: "explore", by: null, where: [[one.dimension, one.name ?? ""]] }}>
+                      {label(one.dimension, one.name)}
+                    </Link>
                   </th>
                   <td class="figure">
                     {sessions(one.before)} <Bar share={one.before / most} />
@@ -126,7 +134,8 @@ function Made({ told }: { told: Changes }) {
       <ul>
         {told.changes.map(one => (
           <li>
-            <span class="quiet">{one.kind}</span> <b>{one.name}</b>: {one.before ?? "was not there"} → {one.after ?? "is not there"}
+            <span class="quiet">{one.kind}</span> <b>{one.name}</b>: {one.before ?? "was not there"} →{" "}
+            {one.after ?? "is not there"}
           </li>
         ))}
         {told.events.map(one => (

@@ -58,7 +58,11 @@ function Dimensions({ all, by }: { all: Skew[]; by: string }) {
     <ul class="dimensions">
       {all.map(one => (
         <li>
-          <button class={one.values === 1 ? "alike" : ""} aria-pressed={one.dimension === by} onClick={() => go({ by: one.dimension })}>
+          <button
+            class={one.values === 1 ? "alike" : ""}
+            aria-pressed={one.dimension === by}
+            onClick={() => go({ by: one.dimension })}
+          >
             <b>{dimension(one.dimension)}</b> <span class="quiet">{skew(one)}</span>
           </button>
         </li>

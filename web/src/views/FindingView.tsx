@@ -50,8 +50,12 @@ function One({ finding, found }: { finding: Finding; found: Diagnosis }) {
       </div>
       <h2>Why we think so</h2>
       <ul class="evidence">
-        {finding.for.map(item => <Item item={item} sign="+ for" looked={looked} />)}
-        {finding.against.map(item => <Item item={item} sign="− against" looked={looked} />)}
+        {finding.for.map(item => (
+          <Item item={item} sign="+ for" looked={looked} />
+        ))}
+        {finding.against.map(item => (
+          <Item item={item} sign="− against" looked={looked} />
+        ))}
         {finding.not_measured.map(item => (
           <li>
             <span class="sign">? not seen</span>

@@ -39,7 +39,14 @@ function Subjects({ of }: { of: LatencyMap }) {
         </select>
       </label>{" "}
       <span class="quiet">
-        {of.db} {{ histogram: "all of them were timed", sampled: "as samples met them: short ones are missed", mean: "means only" }[of.kind]}
+        {of.db}{" "}
+        {
+          {
+            histogram: "all of them were timed",
+            sampled: "as samples met them: short ones are missed",
+            mean: "means only",
+          }[of.kind]
+        }
       </span>
     </p>
   );
@@ -66,7 +73,11 @@ function Shown({ of }: { of: LatencyMap }) {
         </button>
       </p>
       <HeatMap title={`Latency of ${of.subject}`} cells={cells} measure={measure} area={area} onArea={select} />
-      {area ? <Selected cells={cells} area={area} subject={of.subject} /> : <p class="quiet">Drag a rectangle to see what is in it.</p>}
+      {area ? (
+        <Selected cells={cells} area={area} subject={of.subject} />
+      ) : (
+        <p class="quiet">Drag a rectangle to see what is in it.</p>
+      )}
       {of.whole && (
         <dl class="vitals">
           {of.whole.quantiles.map(one => (
@@ -88,10 +99,21 @@ function Selected({ cells, area, subject }: { cells: Cells; area: Area; subject:
   const [low, high] = [cells.rows[area.rows[0]]!, cells.rows[area.rows[1]]!];
   return (
     <p role="status">
-      {period(from, to)}, {latency(low.gt_us)} to {high.le_us === null ? "longer" : latency(high.le_us)}: {digits(count)} waits (
-      {share(count / areaSum(cells.counts, all))} of all), {latency(waited)} together ({share(waited / areaSum(cells.waited_us, all))} of the
-      time). <button onClick={() => zoom(from, to)}>Zoom to this time</button>{" "}
-      <Link to={{ view: "explore", of: null, by: null, where: [["event", subject]], from: Math.floor(from), to: Math.ceil(to), last: null }}>
+      {period(from, to)}, {latency(low.gt_us)} to {high.le_us === null ? "longer" : latency(high.le_us)}:{" "}
+      {digits(count)} waits ({share(count / areaSum(cells.counts, all))} of all), {latency(waited)} together (
+      {share(waited / areaSum(cells.waited_us, all))} of the time).{" "}
+      <button onClick={() => zoom(from, to)}>Zoom to this time</button>{" "}
+      <Link
+        to={{
+          view: "explore",
+          of: null,
+          by: null,
+          where: [["event", subject]],
+          from: Math.floor(from),
+          to: Math.ceil(to),
+          last: null,
+        }}
+      >
         Whose waits were these?
       </Link>
     </p>
@@ -103,5 +125,13 @@ function Means({ of }: { of: LatencyMap }) {
   const values = of.columns.map(column => (column.mean_us === null ? null : column.mean_us / 1000));
   const times = of.columns.map(column => Date.parse(column.end) / 1000);
   const shown = useMemo(() => [{ label: "mean", colour: 2, values }], [of]);
-  return <TimeGraph title={`Mean latency of ${of.subject}`} unit="ms" times={times} bucket={of.columns[0]?.interval_s ?? 1} shown={shown} />;
+  return (
+    <TimeGraph
+      title={`Mean latency of ${of.subject}`}
+      unit="ms"
+      times={times}
+      bucket={of.columns[0]?.interval_s ?? 1}
+      shown={shown}
+    />
+  );
 }

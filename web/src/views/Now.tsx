@@ -94,7 +94,8 @@ function NotSeen({ found }: { found: Diagnosis }) {
   return (
     <details class="not-seen">
       <summary>
-        Not seen: {[...found.not_judged, ...(count ? [`${count} more ${count === 1 ? "thing" : "things"}`] : [])].join(", ")}
+        Not seen:{" "}
+        {[...found.not_judged, ...(count ? [`${count} more ${count === 1 ? "thing" : "things"}`] : [])].join(", ")}
       </summary>
       <ul>
         {found.not_measured.map(one => (

@@ -24,7 +24,10 @@ const SAID: Record<string, string> = {
 export function StatementView() {
   const looked = span.value;
   const id = address.value.of ?? "";
-  const found = useDocument<Statement>(`statement/${encodeURIComponent(id)}`, looked && { ...scope.value, ...within(looked), buckets: 600 });
+  const found = useDocument<Statement>(
+    `statement/${encodeURIComponent(id)}`,
+    looked && { ...scope.value, ...within(looked), buckets: 600 },
+  );
   const load = useLoad("event", [["statement", id]]);
   const told = found.document;
   return (
@@ -34,11 +37,26 @@ export function StatementView() {
         <pre class="sql">{text}</pre>
       ))}
       <p>
-        <Link to={{ view: "explore", of: null, by: null, where: [["statement", id]] }}>Whose sessions run it, and who blocks them</Link>
+        <Link to={{ view: "explore", of: null, by: null, where: [["statement", id]] }}>
+          Whose sessions run it, and who blocks them
+        </Link>
       </p>
       <Trouble of={found} waiting="Reading the statement…" />
       {load.document && (
-        <LoadGraph load={load.document} onPick={name => go({ view: "explore", of: null, by: null, where: [["statement", id], ["event", name ?? ""]] })} />
+        <LoadGraph
+          load={load.document}
+          onPick={name =>
+            go({
+              view: "explore",
+              of: null,
+              by: null,
+              where: [
+                ["statement", id],
+                ["event", name ?? ""],
+              ],
+            })
+          }
+        />
       )}
       <Trouble of={load} waiting="Reading its load…" />
       {told && <Figures told={told} />}
@@ -53,7 +71,12 @@ function Figures({ told }: { told: Statement }) {
   return (
     <div class="graphs">
       {happened.map(one => (
-        <Lines title={SAID[one.figure] ?? one.figure.replaceAll("_", " ")} unit={one.unit} of={one.series} over={told} />
+        <Lines
+          title={SAID[one.figure] ?? one.figure.replaceAll("_", " ")}
+          unit={one.unit}
+          of={one.series}
+          over={told}
+        />
       ))}
     </div>
   );
