@@ -143,3 +143,14 @@ def test_a_server_that_has_gone_is_told_and_what_was_seen_stays(page: Page, tmp_
     assert "CPU" in reader.text(".breakdown")
     reader.click("Earlier", ".time")
     assert "The server does not answer" in reader.text("main [role=alert]")
+
+
+def test_an_empty_lake_is_shown_once_there_is_something_in_it(page: Page, tmp_path: Path) -> None:
+    with LakeWriter(tmp_path / "lake") as writer, served("--lake", tmp_path / "lake") as client:
+        reader = Reader(page, client.address)
+        reader.open(settled=False)
+        page.wait("document.body.innerText.includes('Nothing is recorded yet')")
+        writer.append(rows("session", [session(now_us() - second * 1_000_000) for second in range(20, 1, -1)]))
+        writer.sync()
+        page.wait("document.querySelector('.breakdown button') !== null")
+        page.wait("document.querySelector('.state').innerText.includes('Live')")

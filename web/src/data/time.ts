@@ -1,5 +1,5 @@
 // The time that is looked at: fixed, or the newest so many seconds, which move on as data comes.
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { address, go } from "../address";
 import { iso } from "../words";
 import type { Held, Servers } from "./documents";
@@ -69,11 +69,18 @@ export function zoom(from: number, to: number): void {
 }
 
 export async function watch(): Promise<void> {
+  await readLakes();
+  listen();
+  // Of a lake that was empty, hosts are known once there is something in it.
+  effect(() => {
+    if (lakes.value?.some(held => held.until === null && newest.value[held.lake])) void readLakes();
+  });
+}
+
+async function readLakes(): Promise<void> {
   try {
     lakes.value = (await fetched<Servers>(url("servers", {}))).lakes;
   } catch (error) {
     trouble.value = (error as Error).message;
-    return;
   }
-  listen();
 }

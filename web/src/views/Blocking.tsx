@@ -17,7 +17,7 @@ export function Blocking() {
   const found = useDocument<Told>("blocking", looked && { ...scope.value, ...within(looked), buckets: 300 });
   const told = found.document;
   return (
-    <main>
+    <>
       <h1>Who blocked whom</h1>
       <Trouble of={found} waiting="Reading locks…" />
       {told && !told.trees.length && <p>Nobody was seen to wait for another session in this time.</p>}
@@ -30,7 +30,7 @@ export function Blocking() {
         </ul>
       )}
       {told && told.left_out > 0 && <p class="quiet">{told.left_out} more trees behind which others waited shorter.</p>}
-    </main>
+    </>
   );
 }
 

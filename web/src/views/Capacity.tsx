@@ -8,11 +8,11 @@ import { duration, quantity } from "../words";
 export function Capacity() {
   const found = useDocument<Forecast>("forecast", scope.value);
   return (
-    <main>
+    <>
       <h1>Capacity</h1>
       <Trouble of={found} waiting="Forecasting…" />
       {found.document && <Told told={found.document} />}
-    </main>
+    </>
   );
 }
 

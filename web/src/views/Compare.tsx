@@ -20,7 +20,7 @@ export function Compare() {
   const ago = address.value.ago ?? length;
   const good: Span = { from: looked.from - ago, to: looked.to - ago };
   return (
-    <main>
+    <>
       <h1>Compared with a good time</h1>
       <p class="choices" role="group" aria-label="The good time">
         {Object.entries(AGO_S).map(([said, seconds]) => (
@@ -34,7 +34,7 @@ export function Compare() {
       </p>
       <Pair looked={looked} good={good} />
       <Different looked={looked} good={good} />
-    </main>
+    </>
   );
 }
 

@@ -27,7 +27,7 @@ export function Explore() {
     go({ where: narrowed, by: next(narrowed) });
   }
   return (
-    <main>
+    <>
       <h1 class="unseen">Explore the load</h1>
       <Chips />
       {statement && <Link to={{ view: "statement", of: statement }}>The statement's page</Link>}
@@ -44,7 +44,7 @@ export function Explore() {
       {found.document && <Found found={found.document} />}
       {events && <WhatHappened told={events} />}
       <Beside />
-    </main>
+    </>
   );
 }
 

@@ -14,14 +14,14 @@ export function FindingView() {
   const found = useDiagnosis();
   const finding = found.document?.findings.find(one => one.cause === address.value.of);
   return (
-    <main>
+    <>
       <p>
         <Link to={{ view: "now", of: null }}>◀ All findings of this time</Link>
       </p>
       <Trouble of={found} waiting="Examining this time…" />
       {found.document && !finding && <p>It was not found in this time: {address.value.of}.</p>}
       {finding && <One finding={finding} found={found.document!} />}
-    </main>
+    </>
   );
 }
 

@@ -17,12 +17,12 @@ export function MapView() {
   const { of: subject } = address.value;
   const found = useDocument<LatencyMap>("map", looked && { ...scope.value, ...within(looked), subject });
   return (
-    <main>
+    <>
       <h1 class="unseen">Latency</h1>
       {found.document && <Subjects of={found.document} />}
       <Trouble of={found} waiting="Reading latencies…" />
       {found.document && <Shown of={found.document} />}
-    </main>
+    </>
   );
 }
 

@@ -15,7 +15,7 @@ export function Now() {
   const found = useDiagnosis();
   const events = useEvents().document;
   return (
-    <main>
+    <>
       <Verdict found={found.document} />
       <Trouble of={found} waiting="Examining this time…" />
       <section aria-label="Load">
@@ -34,7 +34,7 @@ export function Now() {
       {events && <WhatHappened told={events} />}
       {found.document && <Others others={found.document.others} />}
       {found.document && <NotSeen found={found.document} />}
-    </main>
+    </>
   );
 }
 

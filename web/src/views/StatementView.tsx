@@ -31,7 +31,7 @@ export function StatementView() {
   const load = useLoad("event", [["statement", id]]);
   const told = found.document;
   return (
-    <main>
+    <>
       <h1>Statement {id}</h1>
       {told?.texts.map(text => (
         <pre class="sql">{text}</pre>
@@ -61,7 +61,7 @@ export function StatementView() {
       <Trouble of={load} waiting="Reading its load…" />
       {told && <Figures told={told} />}
       {told && <Plans told={told} />}
-    </main>
+    </>
   );
 }
 
