@@ -39,7 +39,7 @@ def test_what_is_wrong_stands_first(reader: Reader) -> None:
     reader.open()
     assert reader.text("h1") == TITLE
     assert "CPU used" in reader.text()
-    assert reader.page.errors == []
+    assert reader.page.errors == reader.page.logged == []
 
 
 def test_no_request_leaves_the_server(reader: Reader) -> None:

@@ -45,4 +45,4 @@ def test_the_cause_is_a_few_clicks_away(reader: Reader, fault: str) -> None:
     reader.click_first(".findings h3")
     assert f"Cause: {expected}" in reader.text()
     assert clicks + 1 <= MOST_CLICKS
-    assert reader.page.errors == []
+    assert reader.page.errors == reader.page.logged == []

@@ -28,8 +28,9 @@ class Page:
         self._requests, self._answers = requests, answers
         self._number, self._read = 0, b""
         self._session: str | None = None
-        # What the page complained about.
+        # What the page got wrong; what the browser refused: by a policy, or an answer that failed.
         self.errors: list[str] = []
+        self.logged: list[str] = []
         # Where it asked for something.
         self.requests: list[str] = []
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
@@ -60,7 +61,7 @@ class Page:
             details = told["exceptionDetails"]
             self.errors.append(details.get("exception", {}).get("description", details["text"]))
         elif event == "Log.entryAdded" and told["entry"]["level"] == "error":
-            self.errors.append(told["entry"]["text"])
+            self.logged.append(told["entry"]["text"])
         elif event == "Network.requestWillBeSent":
             self.requests.append(told["request"]["url"])
 

@@ -21,6 +21,7 @@ class Reader:
     def open(self, place: str = "", *, width: int = 1280, dark: bool = False, settled: bool = True) -> None:
         """Open a place of the page, and wait for what it shows."""
         self.page.errors.clear()
+        self.page.logged.clear()
         self.page.open(f"{self.address}/{place}", width, 900, dark=dark)
         if settled:
             self.settle()
