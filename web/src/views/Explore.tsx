@@ -35,6 +35,7 @@ export function Explore() {
         <nav aria-label="Break down by">
           <h2>Break down by</h2>
           <Dimensions all={dimensions.document?.dimensions ?? []} by={by} />
+          <Trouble of={dimensions} waiting="Reading dimensions…" />
         </nav>
         <section aria-label="Load">
           {load.document && <LoadGraph load={load.document} events={events?.events} onPick={pick} />}
