@@ -15,7 +15,7 @@ from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-SAMPLES = Path(__file__).parents[2] / "read" / "samples"
+RECORDED = Path(__file__).parents[2] / "read" / "prometheus" / "recorded"
 MOST_POINTS = 11_000
 LABEL = re.compile(r'(\w+)=~?"((?:[^"\\]|\\.)*)"')
 RANGE = re.compile(r"\[(\d+)(ms|s)\]$")
@@ -60,7 +60,7 @@ class Replay:
 
 
 def recorded(name: str) -> list[Series]:
-    series: list[Series] = json.loads((SAMPLES / name).read_text())
+    series: list[Series] = json.loads((RECORDED / name).read_text())
     return series
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from doctord._native import Batch
 from doctord.errors import UserError
 from doctord.read.format import Rank
-from doctord.read.prometheus.answers import hosts_in, scrapes_in
+from doctord.read.prometheus.answers import added_labels, hosts_in, scrapes_in
 from doctord.read.prometheus.scrapes import Scrapes
 from doctord.read.source import SourceFile
 
@@ -39,8 +39,9 @@ def read(source: SourceFile) -> Iterator[Batch]:
                 f"{source.name}: the query failed: {document.get('error')}", "save an answer that succeeded"
             )
         result = document["data"]["result"]
-        told = list(scrapes_in(result, source))
-        hosts = hosts_in(one["metric"] for one in result)
+        labels = [one["metric"] for one in result]
+        told = list(scrapes_in(result, source, added_labels(labels)))
+        hosts = hosts_in(labels)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
             f"{source.name}: not a whole answer of Prometheus' API: {error}", "save the whole answer of query_range"
