@@ -15,7 +15,8 @@ import shutil
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -30,9 +31,12 @@ from doctord.app.diagnose import diagnose
 from doctord.app.lab import first_cause
 from doctord.app.source import Prometheus
 from doctord.diagnose.finding import Diagnosis
-from doctord.lab import run as lab
-from doctord.lab.fault import all_faults
+from doctord.lab.dose import MODERATE
+from doctord.lab.errors import UnavailableError
+from doctord.lab.fault import Fault, all_faults
 from doctord.lab.host.processes import server_user
+from doctord.lab.load.workload import Workload
+from doctord.lab.run import BEFORE_S, effect_of, loaded_server
 from doctord.lab.server import PrivateServer
 from doctord.report.diagnosis.document import document
 from doctord.units import parse_duration
@@ -109,38 +113,51 @@ def main() -> None:
 
 def run_once(name: str, seconds: float, out: Path) -> Run:
     """One run of the lab, recorded by both servers."""
-    moment = datetime.now(UTC)
+    fault, moment = all_faults()[name], datetime.now(UTC)
     folder = out / f"{name}-{moment:%Y%m%dT%H%M%S}"
-    outcome = lab.run(all_faults()[name], lambda server: _recorded(server, seconds, folder))
-    run = {
-        "fault": name,
-        "at": f"{moment:%F %T}",
-        "folder": folder.name,
-        "skipped": outcome.skipped,
-        "effect": outcome.effect and outcome.effect.found,
-    }
-    return run | (outcome.seen or {})
+    run = {"fault": name, "at": f"{moment:%F %T}", "folder": folder.name, "skipped": None, "effect": None}
+    try:
+        with loaded_server(fault, MODERATE, "tpcb", None) as (server, light):
+            return run | _recorded(fault, server, light, seconds, folder)
+    except UnavailableError as reason:
+        return run | {"skipped": str(reason)}
 
 
-def _recorded(server: PrivateServer, seconds: float, folder: Path) -> Run:
-    """From when to when both servers hold something, which is kept in a folder."""
+def _recorded(fault: Fault, server: PrivateServer, light: Workload, seconds: float, folder: Path) -> Run:
+    """From when to when both servers hold something of a fault, which is kept in a folder, and its effect."""
     with tempfile.TemporaryDirectory(prefix="doctord-prometheus-") as name:
         scratch = Path(name)
         scratch.chmod(0o755)
-        dsn = f"user=postgres host={server.folder} port={server.port} dbname=pgbench sslmode=disable"
-        user = server_user() or "nobody"
-        with ExitStack() as stack:
-            node = stack.enter_context(node_exporter(scratch))
-            for kind, waits in ((OWN, False), (WAITS, True)):
-                port = stack.enter_context(postgres_exporter(scratch, dsn, with_waits=waits, user=user))
-                folder_of = scratch / FOLDERS[kind]
-                stack.enter_context(prometheus(folder_of, {"node": node, "postgres": port}, EVERY_S))
-            time.sleep(SETTLE_S)
-            since = datetime.now(UTC)
-            time.sleep(seconds)
-            until = datetime.now(UTC)
+        with _monitored(server, scratch):
+            started = time.time()
+            time.sleep(BEFORE_S)
+            figure = fault.effect.read(server) if fault.effect else None
+            begun = time.time()
+            with fault.inject(server, MODERATE):
+                time.sleep(fault.warm_up_s)
+                bites = time.time()
+                time.sleep(seconds)
+                until = time.time()
+                before, during = light.pace(started, begun), light.pace(bites, until)
+                effect = effect_of(fault, server, figure, before, during)
         shutil.copytree(scratch, folder, ignore=shutil.ignore_patterns("*.yaml", "lock"))
-        return {"since": since.isoformat(), "until": until.isoformat()}
+    span = {end: datetime.fromtimestamp(at, UTC).isoformat() for end, at in (("since", begun), ("until", until))}
+    return {"effect": effect and effect.found, **span}
+
+
+@contextmanager
+def _monitored(server: PrivateServer, folder: Path) -> Iterator[None]:
+    """Exporters of the host and of the server, and two Prometheus servers that ask them, beside it."""
+    dsn = f"user=postgres host={server.folder} port={server.port} dbname=pgbench sslmode=disable"
+    user = server_user() or "nobody"
+    with ExitStack() as stack:
+        node = stack.enter_context(node_exporter(folder))
+        for kind, waits in ((OWN, False), (WAITS, True)):
+            port = stack.enter_context(postgres_exporter(folder, dsn, with_waits=waits, user=user))
+            jobs = {"node": node, "postgres": port}
+            stack.enter_context(prometheus(folder / FOLDERS[kind], jobs, EVERY_S))
+        time.sleep(SETTLE_S)
+        yield
 
 
 def _judged_run(run: Run, arguments: argparse.Namespace) -> Run:
@@ -213,9 +230,9 @@ def page(runs: list[Run], window: str) -> str:
 Made by `benchmarks/prometheus_faults.py` on {datetime.now(UTC):%Y-%m-%d} of [its runs](prometheus-accuracy-runs.jsonl);
 do not edit. Each fault of the lab is injected into a private PostgreSQL; Debian's node_exporter 1.5 and
 postgres_exporter 0.11 tell a Prometheus 2.42 of it every second (as many scrapes as a few minutes have elsewhere), and
-`doctord diagnose --prometheus` is asked about {window} of that. *Own metrics* is what postgres_exporter 0.11 tells by
-itself; *with wait events* is the same with sessions counted by wait event, as it does from 0.17 on, which a file of
-queries does here. To make it again:
+`doctord diagnose --prometheus` is asked about the time from its injection until {window} after it bites. *Own metrics*
+is what postgres_exporter 0.11 tells by itself; *with wait events* is the same with sessions counted by wait event, as
+it does from 0.17 on, which a file of queries does here. To make it again:
 
 ```
 .venv/bin/python benchmarks/prometheus_faults.py

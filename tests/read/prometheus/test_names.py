@@ -118,6 +118,26 @@ def test_waits_of_oracle_by_class_are_seconds_or_rise(tmp_path: Path) -> None:
     assert sorted(rows.select("wait_class", "average_active_sessions").rows()) == [("Commit", 0.3), ("User I/O", 0.75)]
 
 
+ODD = ("", '{le="often"}', '{cpu="all",mode="idle"}', '{state="active",backend_type=""}', '{server=":x",datid="0"}')
+
+
+@pytest.mark.parametrize("value", ["1", "NaN", "+Inf", "-Inf", "-1", "1e308"])
+def test_no_metric_is_too_odd_to_be_read(tmp_path: Path, value: str) -> None:
+    metrics = [
+        *places(),
+        "pg_settings_port",
+        "pg_up",
+        "pg_stat_activity_count",
+        "x_seconds_bucket",
+        "node_procs_running",
+    ]
+    series = [f"{metric}{labels}" for metric in metrics for labels in ODD]
+    lines = [f"{one} {value} {at}\n" for at in (1732180000000, 1732180010000) for one in series]
+    file = tmp_path / "metrics"
+    file.write_text("# TYPE a gauge\nnode_procs_running 1 1732180000000\n" + "".join(lines))
+    assert read_file(file).format == "Prometheus' text format"
+
+
 def test_modes_of_a_cpu_that_are_part_of_others_are_left_out() -> None:
     assert {"guest", "guest_nice"}.isdisjoint(CPU_MODES)
     assert is_counter(Sample(Series("node_cpu", {"mode": "guest"}), 1.0), {})

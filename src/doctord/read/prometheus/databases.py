@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from doctord.read.prometheus.samples import Sample
 
 MYSQL_STATUS, MYSQL_VARIABLES, PG_SETTINGS = "mysql_global_status_", "mysql_global_variables_", "pg_settings_"
+LAST_PORT: Final = 65535
 PORTS: Final = {"pg_settings_port": "postgresql", "mysql_global_variables_port": "mysql"}
 SETTING_UNITS = {"_bytes": "B", "_seconds": "s", "_ratio": None}
 
@@ -107,7 +108,7 @@ def servers_of(samples: "Iterable[Sample]") -> dict[str, str]:
     """What the dataset calls the servers of one target, by component, of those of which it has one."""
     ports = dict[str, set[str]]()
     for sample in samples:
-        if component := PORTS.get(sample.name):
+        if (component := PORTS.get(sample.name)) and 0 < sample.value <= LAST_PORT:
             ports.setdefault(component, set()).add(f"{sample.value:.0f}")
     return {component: f"{component}:{told.pop()}" for component, told in ports.items() if len(told) == 1}
 

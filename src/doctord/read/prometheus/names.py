@@ -11,6 +11,7 @@ prometheus/mysqld_exporter 0.10 to 0.20, iamseth/oracledb_exporter 0.6, oracle/o
 """
 
 import csv
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -102,8 +103,8 @@ class Place(NamedTuple):
         }
 
     def name(self, labels: Mapping[str, str]) -> str:
-        """The name of the statistic."""
-        return self.column.format_map(labels)
+        """The name of the statistic; a label that is not there is `unknown`."""
+        return self.column.format_map(defaultdict(lambda: "unknown", labels))
 
     def entity_of(self, labels: Mapping[str, str]) -> str | None:
         """What the statistic is about."""

@@ -27,7 +27,9 @@ class Scrape:
         self._sessions: dict[str, Sessions] = {}
 
     def put(self, sample: Sample) -> None:
-        """One sample: a reading as it is, a counter as its rate."""
+        """One sample: a reading as it is, a counter as its rate; NaN and Inf are none."""
+        if not isfinite(sample.value):
+            return
         if component := UP.get(sample.name):
             self._up(component, sample)
             return
@@ -84,6 +86,8 @@ class Scrape:
         about: dict[str, Any] = {} if db is None else {"db": db}
         about |= place.about(labels)
         column = place.column
+        if place.table == "wait" and not about.get("event"):
+            return
         if place.table == "cpu":
             column, number = CPU_MODES.get(labels.get("mode", ""), column), str(about.get("cpu") or "")
             if "mode" in labels and (column == place.column or not number.removeprefix("cpu").isdecimal()):
@@ -127,11 +131,14 @@ class Scrape:
 
     def _bucket(self, sample: Sample, value: float) -> bool:
         """Whether it is a bucket of a histogram of times, which is kept until all are there."""
-        edge = sample.labels.get("le")
-        if not edge or not sample.name.endswith("_seconds_bucket"):
+        if "le" not in sample.labels or not sample.name.endswith("_seconds_bucket"):
+            return False
+        try:
+            edge = float(sample.labels["le"])
+        except ValueError:
             return False
         series = (sample.name.removesuffix("_seconds_bucket"), labels_as_text(sample.about, "le"))
-        self._buckets.setdefault(series, []).append((float(edge), value))
+        self._buckets.setdefault(series, []).append((edge, value))
         return True
 
     def _histogram(self, subject: str, edges: list[tuple[float, float]], length_s: float) -> None:

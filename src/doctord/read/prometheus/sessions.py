@@ -19,6 +19,7 @@ LONGEST: Final = "pg_stat_activity_max_tx_duration"
 BUILD: Final = "postgres_exporter_build_info"
 WITHOUT_ITSELF: Final = (0, 18)  # the version from which on it does not count its own session, which is at work
 TELLS: Final = "backend_type"  # the label that came with the wait events
+MOST_CONNECTIONS: Final = 262_143  # the most that max_connections may be
 ACTIVE: Final = "active"
 LEFT_OUT: Final = ("idle", "disabled", "", None)
 LONGEST_OF: Final = "pg_stat_activity.max_tx_duration"
@@ -41,7 +42,7 @@ class Sessions:
 
     def put(self, name: str, labels: Mapping[str, str], value: float) -> bool:
         """Whether a sample is of sessions; it is kept until all are there."""
-        if name == COUNT and value > 0:
+        if name == COUNT and 0 < value <= MOST_CONNECTIONS:
             self._counts.append((labels, round(value)))
         elif name == LONGEST:
             self._ages[_group(labels)] = value
