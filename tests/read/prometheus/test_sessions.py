@@ -89,3 +89,11 @@ def test_background_processes_that_some_versions_count_are_no_clients() -> None:
     worker = {"backend_type": "autovacuum worker", "datname": "shop", "state": "active"}
     (kind,) = set(dataset(counted((worker, [1, 1, 1]))).frame("session")["kind"])
     assert kind == "autovacuum worker"
+
+
+def test_where_sessions_are_not_counted_nothing_is_made_up() -> None:
+    worker = series("pg_stat_activity_autovacuum_timestamp_seconds", [1] * 3, POSTGRES, relname="t")
+    age = series("pg_stat_activity_max_tx_duration", [1] * 3, POSTGRES, state="active")
+    found = dataset([*counted(), worker, age])
+    assert not any(name.startswith("pg_stat_activity.connections") for name in found.frame("statistic")["name"])
+    assert found.frame("wait").is_empty()

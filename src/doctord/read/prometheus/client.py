@@ -107,7 +107,8 @@ def fetched(address: str, name: str, form: bytes | None = None) -> bytes:
         with error:
             raise _refused(name, error.code, str(error.reason), error.read(1 << 16)) from error
     except (OSError, HTTPException, ValueError) as error:
-        raise UserError(f"{name} does not answer: {getattr(error, 'reason', error) or error!r}", HINT) from error
+        why = str(getattr(error, "reason", error)) or repr(error)
+        raise UserError(f"{name} does not answer: {why}", HINT) from error
     if len(content) > MOST_BYTES:
         raise UserError(f"{name} answers with more than {MOST_BYTES >> 30} GiB", "ask for less: --from, --to, --host")
     return content

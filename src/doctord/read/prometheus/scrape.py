@@ -11,7 +11,7 @@ from doctord.read.prometheus.databases import named, server, setting
 from doctord.read.prometheus.finishing import finished, whole_host
 from doctord.read.prometheus.names import CPU_MODES, SPACE, UP, Place
 from doctord.read.prometheus.samples import Sample, is_counter, labels_as_text
-from doctord.read.prometheus.sessions import Sessions
+from doctord.read.prometheus.sessions import COUNT, LONGEST, Sessions
 from doctord.read.prometheus.starts import COMPONENTS
 from doctord.read.prometheus.target import Target
 
@@ -116,13 +116,16 @@ class Scrape:
 
     def _session(self, sample: Sample) -> bool:
         """Whether it is of sessions, which are kept until all are there."""
-        if not sample.name.startswith("pg_stat_activity_"):
+        if sample.name not in {COUNT, LONGEST}:
             return False
         db = self._server("postgresql", sample.labels)
         held = self._sessions.setdefault(db, Sessions(counts_itself=self._target.counts_itself))
-        return held.put(sample.name, sample.labels, sample.value)
+        held.put(sample.name, sample.labels, sample.value)
+        return True
 
     def _told(self, db: str, sessions: Sessions, length_s: float | None) -> Iterable[dict[str, Any]]:
+        if not sessions.were_counted:
+            return ()
         sessions.numbers(self._figures, db)
         if sessions.tells_waits is not None:
             self._target.tells_waits = sessions.tells_waits

@@ -39,14 +39,16 @@ class Sessions:
         self._counts = list[tuple[Mapping[str, str], int]]()
         self._ages = dict[frozenset[tuple[str, str]], float]()
         self._counts_itself = counts_itself
+        self.were_counted = False
 
-    def put(self, name: str, labels: Mapping[str, str], value: float) -> bool:
-        """Whether a sample is of sessions; it is kept until all are there."""
-        if name == COUNT and 0 < value <= MOST_CONNECTIONS:
-            self._counts.append((labels, round(value)))
-        elif name == LONGEST:
+    def put(self, name: str, labels: Mapping[str, str], value: float) -> None:
+        """A sample of COUNT or LONGEST, which is kept until all are there."""
+        if name == LONGEST:
             self._ages[_group(labels)] = value
-        return name in {COUNT, LONGEST}
+            return
+        self.were_counted = True
+        if 0 < value <= MOST_CONNECTIONS:
+            self._counts.append((labels, round(value)))
 
     @property
     def tells_waits(self) -> bool | None:
