@@ -93,6 +93,19 @@ def test_of_a_long_time_every_so_many_are_taken(monkeypatch: pytest.MonkeyPatch)
     assert float(asked[0]["step"]) == 100.0
 
 
+def test_a_step_is_no_shorter_than_the_time_between_scrapes_of_any_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MOST_POINTS", 40)
+    seldom = [
+        series("pg_up", [1] * 10, POSTGRES, every_s=90),
+        series("pg_stat_database_xact_commit", range(0, 9000, 900), POSTGRES, every_s=90, datname="shop"),
+    ]
+    with replay([*node(90), *seldom]) as server:
+        _, dataset = told(server, after(90))
+    commits = dataset.frame("statistic").filter(name="pg_stat_database.xact_commit")["value"].to_list()
+    assert commits == pytest.approx([10.0] * len(commits))
+    assert {float(one["step"]) for one in server.queries("query_range")} == {90.0}
+
+
 def test_eleven_thousand_points_are_asked_for_at_once_and_no_more() -> None:
     with replay(node(3, NODE)) as server:
         client = Client(server.address)

@@ -67,9 +67,10 @@ class Asked:
         """The same, with the step that the length of the time needs."""
         instances = f'instance=~"{"|".join(_quoted(one) for one in sorted(host.instances))}"'
         every = _every(client, f'{{__name__=~"{"|".join(EACH_SCRAPE)}",{instances}}}', since, until)
-        shortest_s = min(every.values(), default=USUAL_S)
+        shortest_s, longest_s = (find(every.values(), default=USUAL_S) for find in (min, max))
         step_s = max(step_s, (until - since).total_seconds() / MOST_POINTS)
-        step_s = ceil(step_s / shortest_s) * shortest_s if step_s > shortest_s else 0.0
+        # Between two scrapes of a target a step would tell the same sample again: a counter that stands, then jumps.
+        step_s = ceil(step_s / longest_s) * longest_s if step_s > shortest_s else 0.0
         return cls(client, instances, since, until, step_s, every)
 
     @property
