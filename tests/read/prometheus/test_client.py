@@ -2,11 +2,15 @@
 
 import base64
 import json
+import socket
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -17,6 +21,7 @@ from doctord.read.prometheus import client as asking
 from doctord.read.prometheus.client import PASSWORD, TOKEN, USER, Client
 from prometheus_replay import Replay, replay
 
+PATIENCE_S = 60
 SUCCESS = json.dumps({"status": "success", "data": []}).encode()
 
 
@@ -130,6 +135,42 @@ def test_nobody_answers() -> None:
         pass
     with pytest.raises(UserError, match=r"does not answer: \[Errno 111\] Connection refused"):
         Client(server.address).ask("series", match="up")
+
+
+@contextmanager
+def said(words: bytes) -> Iterator[str]:
+    """The address of what takes one connection, says this, and is silent until it is left."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        silent = Event()
+
+        def say() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(words)
+                if words:
+                    connection.shutdown(socket.SHUT_WR)
+                silent.wait(PATIENCE_S)
+
+        thread = Thread(target=say)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            silent.set()
+            thread.join(PATIENCE_S)
+
+
+def test_a_server_that_says_nothing_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "TIMEOUT_S", 0.1)
+    with said(b"") as address, pytest.raises(UserError, match="does not answer: timed out"):
+        Client(address).ask("series", match="up")
+
+
+def test_an_answer_that_is_cut_is_none() -> None:
+    cut = b'HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n{"status":"success","data":['
+    with said(cut) as address, pytest.raises(UserError, match="does not answer: what it sent was cut"):
+        Client(address).ask("series", match="up")
 
 
 @pytest.mark.parametrize(

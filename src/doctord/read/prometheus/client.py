@@ -103,12 +103,17 @@ def fetched(address: str, name: str, form: bytes | None = None) -> bytes:
     try:
         with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 - likewise
             content: bytes = answer.read(MOST_BYTES + 1)
+            is_cut = bool(answer.length) and len(content) <= MOST_BYTES
     except HTTPError as error:
         with error:
             raise _refused(name, error.code, str(error.reason), error.read(1 << 16)) from error
     except (OSError, HTTPException, ValueError) as error:
         why = str(getattr(error, "reason", error)) or repr(error)
         raise UserError(f"{name} does not answer: {why}", HINT) from error
+    if is_cut:
+        raise UserError(
+            f"{name} does not answer: what it sent was cut", "ask again; a proxy before it may have ended it"
+        )
     if len(content) > MOST_BYTES:
         raise UserError(f"{name} answers with more than {MOST_BYTES >> 30} GiB", "ask for less: --from, --to, --host")
     return content
