@@ -196,7 +196,7 @@ def _notes(diagnosis: Diagnosis) -> list[str]:
 
 
 def verdict(run: Run, kind: str) -> str:
-    """What came of a run, in a word: `first`, `named`, `right` (healthy), `said`, `missed`, `wrong`."""
+    """What came of a run, in a word: `first`, `named`, `noted`, `said`, `missed`, `wrong`; or `right` of a healthy load."""
     cause, told = all_faults()[run["fault"]].cause, run[kind]
     if cause is None:
         return "right" if told["first"] is None else "wrong"
@@ -204,6 +204,8 @@ def verdict(run: Run, kind: str) -> str:
         return "first"
     if cause in told["named"]:
         return "named"
+    if cause in told["notes"]:
+        return "noted"
     subject = SUBJECTS.get(FAULTS[run["fault"]], "nothing")
     if any(subject in one for one in told["not_measured"]):
         return "said"
@@ -242,9 +244,9 @@ it does from 0.17 on, which a file of queries does here. To make it again:
 
 {_sums(ill, healthy)}
 
-A fault is *first* where its cause is the first finding, *named* where it is another above a note, *said* where it is
-not named and the report says that it could not see what the cause is known by, else *missed*, or *wrong* where another
-cause is first. What each cause is known by was written down before the first run.
+A fault is *first* where its cause is the first finding, *named* where it is another above a note, *noted* where it is a
+note, *said* where it is not named and the report says that it could not see what the cause is known by, else *missed*,
+or *wrong* where another cause is first. What each cause is known by was written down before the first run.
 
 | fault | cause | known by | own metrics | | with wait events | |
 |---|---|---|---|---|---|---|
@@ -261,7 +263,7 @@ def _sums(ill: list[Run], healthy: list[Run]) -> str:
         right = sum(verdict(run, kind) == "right" for run in healthy)
         lines.append(
             f"- **{kind}**: {words.count('first')} of {len(ill)} faults first, {words.count('named')} more named, "
-            f"{words.count('said')} said to be unseen, {words.count('missed')} missed, {words.count('wrong')} wrong; "
+            f"{words.count('noted')} as a note, {words.count('said')} said to be unseen, {words.count('missed')} missed, {words.count('wrong')} wrong; "
             f"{right} of {len(healthy)} healthy loads left in peace."
         )
     return "\n".join(lines)

@@ -3,12 +3,13 @@
 import json
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
 
+import pymysql
 import pytest
 
 from doctord.dataset.dataset import Dataset
@@ -26,7 +27,7 @@ from exporters import (
     prometheus,
 )
 from in_process import doctord
-from mariadb_server import running_mariadb
+from mariadb_server import MariaDBServer, running_mariadb
 from prometheus_replay import Replay, recorded, replay
 from servers import running_postgres
 
@@ -156,6 +157,11 @@ def test_a_real_prometheus_with_a_lock_queue(open_folder: Path) -> None:
     assert settings["autovacuum"] in {"on", "off"}
 
 
+def _sleep(server: MariaDBServer) -> None:
+    with suppress(pymysql.Error):  # it is ended
+        server.execute(f"SELECT SLEEP({PATIENCE_S})")
+
+
 @pytest.mark.server
 @pytest.mark.slow
 @pytest.mark.skipif(missing(PROMETHEUS, MYSQLD) is not None, reason=str(missing(PROMETHEUS, MYSQLD)))
@@ -165,8 +171,15 @@ def test_a_real_prometheus_of_mariadb(open_folder: Path) -> None:
         jobs = {"mysql": stack.enter_context(mysqld_exporter(open_folder, dsn))}
         began = datetime.now(UTC)
         address = stack.enter_context(prometheus(open_folder / "prometheus", jobs))
-        scraped(address, 'mysql_global_status_handlers_total{handler="commit"}', 3)
+        mariadb.execute("GRANT PROCESS ON *.* TO doctord@'127.0.0.1'")
+        asleep = Thread(target=_sleep, args=(mariadb,))
+        asleep.start()
+        stack.callback(asleep.join)
+        scraped(address, 'mysql_info_schema_processlist_threads{state="user_sleep"}', 3)
+        (number,) = mariadb.execute("SELECT id FROM information_schema.processlist WHERE state = 'User sleep'")[0]
+        mariadb.execute(f"KILL QUERY {number}")
         dataset = told_of(address, began, datetime.now(UTC), open_folder)
     names = set(dataset.frame("statistic")["name"])
     assert {"global_status.handler_commit", "global_status.threads_running", "global_status.questions"} <= names
+    assert "User sleep" in set(dataset.frame("session")["event"])
     assert set(dataset.frame("statistic")["db"]) == {f"mysql:{mariadb.port}"}

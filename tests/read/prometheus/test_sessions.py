@@ -91,6 +91,27 @@ def test_background_processes_that_some_versions_count_are_no_clients() -> None:
     assert kind == "autovacuum worker"
 
 
+def test_threads_of_mysql_that_are_at_work() -> None:
+    def threads(command: str, state: str, count: int) -> Series:
+        labels = {"command": command, "state": state}
+        return series("mysql_info_schema_processlist_threads", [count] * 3, "db1:9104", **labels)
+
+    up = [series(name, [1] * 3, "db1:9104") for name in ("mysql_up", "mysql_global_variables_port")]
+    found = dataset([
+        *up, threads("query", "waiting_for_table_metadata_lock", 2), threads("execute", "unknown", 1),
+        threads("sleep", "unknown", 40), threads("binlog_dump", "master_has_sent_all_binlog_to_slave", 1),
+    ])  # fmt: skip
+    rows = found.frame("session")
+    assert set(rows["db"]) == {"mysql:1"}
+    assert sorted(rows.select("wait_class", "event", "wait_kind").rows()) == sorted(
+        2 * [*2 * [("Application", "Waiting for table metadata lock", "table lock")], ("Unaccounted", "running", None)],
+        key=str,
+    )
+    assert rows["sid"].null_count() == 6
+    counts = dict(found.frame("statistic").filter(name="processlist.threads").select("entity", "value").rows())
+    assert counts == {"query": 2, "execute": 1, "sleep": 40, "binlog dump": 1}
+
+
 def test_where_sessions_are_not_counted_nothing_is_made_up() -> None:
     worker = series("pg_stat_activity_autovacuum_timestamp_seconds", [1] * 3, POSTGRES, relname="t")
     age = series("pg_stat_activity_max_tx_duration", [1] * 3, POSTGRES, state="active")

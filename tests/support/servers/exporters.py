@@ -75,7 +75,7 @@ def postgres_exporter(
 def mysqld_exporter(folder: Path, dsn: str) -> Iterator[int]:
     """The port of a mysqld_exporter (before 0.15, which takes it from the environment) on a server."""
     port = free_port()
-    words = (f"--web.listen-address=127.0.0.1:{port}", "--collect.perf_schema.eventswaits")
+    words = (f"--web.listen-address=127.0.0.1:{port}", "--collect.info_schema.processlist")
     with _running(folder, MYSQLD, port, *words, environment={"DATA_SOURCE_NAME": dsn}):
         yield port
 

@@ -14,6 +14,7 @@ from doctord.read.prometheus.samples import Sample, is_counter, labels_as_text
 from doctord.read.prometheus.sessions import COUNT, LONGEST, Sessions
 from doctord.read.prometheus.starts import COMPONENTS
 from doctord.read.prometheus.target import Target
+from doctord.read.prometheus.threads import THREADS, Threads
 
 
 class Scrape:
@@ -25,6 +26,7 @@ class Scrape:
         self._tables: dict[str, dict[tuple[tuple[str, Any], ...], dict[str, Any]]] = {}
         self._buckets: dict[tuple[str, str | None], list[tuple[float, float]]] = {}
         self._sessions: dict[str, Sessions] = {}
+        self._threads: dict[str, Threads] = {}
 
     def put(self, sample: Sample) -> None:
         """One sample: a reading as it is, a counter as its rate; NaN and Inf are none."""
@@ -70,7 +72,8 @@ class Scrape:
                 self._histogram(f"{name} {about}" if about else name, sorted(edges), length_s)
         for db, why in self._target.starts.anew().items():
             self._figures.row("event", kind="restart", db=db, subject=db)["text"] = why
-        return [row for db, sessions in self._sessions.items() for row in self._told(db, sessions, length_s)]
+        found = [row for db, sessions in self._sessions.items() for row in self._told(db, sessions, length_s)]
+        return found + [row for db, threads in self._threads.items() for row in threads.rows(self._figures, db)]
 
     def _place(self, place: Place, labels: Mapping[str, str], value: float) -> None:
         """A figure that one of the tables of names has."""
@@ -116,6 +119,10 @@ class Scrape:
 
     def _session(self, sample: Sample) -> bool:
         """Whether it is of sessions, which are kept until all are there."""
+        if sample.name == THREADS:
+            db = self._server("mysql", sample.labels)
+            self._threads.setdefault(db, Threads()).put(sample.labels, sample.value)
+            return True
         if sample.name not in {COUNT, LONGEST}:
             return False
         db = self._server("postgresql", sample.labels)

@@ -30,6 +30,7 @@ from doctord.read.prometheus.samples import host_in, target_of
 from doctord.read.prometheus.scrapes import Scrapes
 from doctord.read.prometheus.sessions import BUILD
 from doctord.read.prometheus.target import Target
+from doctord.read.prometheus.threads import THREADS
 from doctord.read.prometheus.unseen import unseen
 from doctord.read.source import SourceFile
 
@@ -189,7 +190,7 @@ def _after(one: Mapping[str, Any], begin: float) -> Mapping[str, Any]:
 @cache
 def _names() -> str:
     """All metrics that have a place, as the regular expression of a selector."""
-    return "|".join((*sorted(places()), *UP, HOST_NAME[0], BUILD, *(f"{prefix}_.+" for prefix in PREFIXES)))
+    return "|".join((*sorted(places()), *UP, HOST_NAME[0], BUILD, THREADS, *(f"{prefix}_.+" for prefix in PREFIXES)))
 
 
 def _quoted(text: str) -> str:

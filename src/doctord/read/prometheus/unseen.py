@@ -33,8 +33,8 @@ BLOCKERS: Final = Unseen(
     RECORD,
 )
 MYSQL: Final = Unseen(
-    "sessions: what they wait for, who holds them up, what they run",
-    "mysqld_exporter tells of the whole server alone",
+    "sessions: who holds them up, what they run; what they wait for, without --collect.info_schema.processlist",
+    "mysqld_exporter names none",
     RECORD,
 )
 ORACLE: Final = Unseen(
