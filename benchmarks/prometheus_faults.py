@@ -44,6 +44,14 @@ from exporters import NODE, POSTGRES, PROMETHEUS, missing, node_exporter, postgr
 
 EVERY_S: Final = 1
 SETTLE_S: Final = 2 * EVERY_S
+WORDS: Final = {
+    "first": "first",
+    "named": "more named",
+    "noted": "as a note",
+    "said": "said to be unseen",
+    "missed": "missed",
+    "wrong": "wrong",
+}
 OWN, WAITS = "own metrics", "with wait events"
 FOLDERS: Final = {OWN: "own", WAITS: "waits"}
 SUBJECTS: Final = {
@@ -196,7 +204,7 @@ def _notes(diagnosis: Diagnosis) -> list[str]:
 
 
 def verdict(run: Run, kind: str) -> str:
-    """What came of a run, in a word: `first`, `named`, `noted`, `said`, `missed`, `wrong`; or `right` of a healthy load."""
+    """What came of a run: `first`, `named`, `noted`, `said`, `missed` or `wrong`; of a healthy load `right`."""
     cause, told = all_faults()[run["fault"]].cause, run[kind]
     if cause is None:
         return "right" if told["first"] is None else "wrong"
@@ -226,7 +234,8 @@ def page(runs: list[Run], window: str) -> str:
     left = [f"`{run['fault']}` ({run['skipped'] or 'the injection took no effect'})" for run in runs if run not in done]
     ill = [run for run in done if all_faults()[run["fault"]].cause]
     healthy = [run for run in done if run not in ill]
-    return f"""\
+    not_counted = f"Not counted: {', '.join(left)}." if left else ""
+    text = f"""\
 # What a Prometheus can tell of a fault
 
 Made by `benchmarks/prometheus_faults.py` on {datetime.now(UTC):%Y-%m-%d} of [its runs](prometheus-accuracy-runs.jsonl);
@@ -252,8 +261,9 @@ or *wrong* where another cause is first. What each cause is known by was written
 |---|---|---|---|---|---|---|
 {chr(10).join(map(_row, (*ill, *healthy)))}
 
-{f"Not counted: {', '.join(left)}." if left else ""}
+{not_counted}
 """
+    return text.rstrip() + "\n"
 
 
 def _sums(ill: list[Run], healthy: list[Run]) -> str:
@@ -261,11 +271,8 @@ def _sums(ill: list[Run], healthy: list[Run]) -> str:
     for kind in (OWN, WAITS):
         words = [verdict(run, kind) for run in ill]
         right = sum(verdict(run, kind) == "right" for run in healthy)
-        lines.append(
-            f"- **{kind}**: {words.count('first')} of {len(ill)} faults first, {words.count('named')} more named, "
-            f"{words.count('noted')} as a note, {words.count('said')} said to be unseen, {words.count('missed')} missed, {words.count('wrong')} wrong; "
-            f"{right} of {len(healthy)} healthy loads left in peace."
-        )
+        each = ", ".join(f"{words.count(word)} {told}" for word, told in WORDS.items())
+        lines.append(f"- **{kind}**: of {len(ill)} faults {each}; {right} of {len(healthy)} healthy loads in peace.")
     return "\n".join(lines)
 
 
