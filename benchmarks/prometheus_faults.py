@@ -274,7 +274,11 @@ def _sums(ill: list[Run], healthy: list[Run]) -> str:
         words = [verdict(run, kind) for run in ill]
         right = sum(verdict(run, kind) == "right" for run in healthy)
         each = ", ".join(f"{words.count(word)} {told}" for word, told in WORDS.items())
-        lines.append(f"- **{kind}**: of {len(ill)} faults {each}; {right} of {len(healthy)} healthy loads in peace.")
+        beside = sum(verdict(run, kind) == "said" and run[kind]["first"] is not None for run in ill)
+        lines.append(
+            f"- **{kind}**: of {len(ill)} faults {each}; {right} of {len(healthy)} "
+            f"healthy loads in peace. Of those said to be unseen {beside} have another finding first."
+        )
     return "\n".join(lines)
 
 
