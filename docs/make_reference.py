@@ -33,6 +33,7 @@ from doctord.read.format import formats
 from doctord.read.oracle.awr import known_sections as sections
 from doctord.serve import openapi
 from doctord.serve.api import ENDPOINTS
+from doctord.read.prometheus import names as exported
 
 FOLDER = Path(__file__).parent / "reference"
 MADE = "<!-- Made from the code by docs/make_reference.py: change it there. -->"
@@ -271,6 +272,32 @@ Server-sent events: `grown`, whose data is `{"until": {LAKE: MOMENT}}`, up to wh
 once, and whenever it grows, once a second at most. A comment comes every 15 s where nothing does.
 """
 
+
+def exporters() -> Iterator[str]:
+    """Every metric of an exporter that has a place of its own, and the place."""
+    yield "# Metrics of exporters\n\nWhat `doctord diagnose --prometheus`, and files of scrapes, make of metrics:\n"
+    yield "[how to](../how-to/read-from-prometheus.md). A counter gives its rate, what is `since` a moment the time\n"
+    yield "since then. Views of PostgreSQL (`pg_stat_database_xact_commit`, before and after 0.13 with and without\n"
+    yield "`_total`) become `VIEW.COLUMN`, `pg_settings_NAME` and `mysql_global_variables_NAME` settings,\n"
+    yield "`mysql_global_status_NAME` becomes `global_status.NAME`; `pg_stat_activity_count` with wait events becomes\n"
+    yield "rows of `session`. Other metrics of a file are `statistic`, component `prometheus`; a server is not asked\n"
+    yield "for them.\n"
+    for component, told in groupby(sorted(exported.places().items(), key=_exporter), key=lambda one: _exporter(one)[0]):
+        yield f"\n## Of {component}\n\n| metric | versions | table | column, or name of the statistic | as | times |\n"
+        yield "|---|---|---|---|---|---|\n"
+        for metric, each in told:
+            for place in each:
+                name = f"{metric}{{{place.label}}}" if place.label else metric
+                times = "" if place.factor == 1 else f"{place.factor:g}"
+                cells = [f"`{name}`", place.versions, place.table, f"`{place.column}`", place.kind, times]
+                yield f"| {' | '.join(cells)} |\n"
+
+
+def _exporter(told: tuple[str, tuple[exported.Place, ...]]) -> tuple[str, str, str]:
+    metric, (place, *_) = told
+    return place.component, place.table, metric
+
+
 PAGES = {
     "tables.md": tables,
     "causes.md": causes,
@@ -285,6 +312,7 @@ PAGES = {
     "common-statistics.md": common_statistics,
     "mcp.md": mcp,
     "http-api.md": http_api,
+    "exporters.md": exporters,
 }
 
 

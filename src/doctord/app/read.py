@@ -63,9 +63,9 @@ class Kept:
         self._waiting, self._waiting_rows = [], 0
 
 
-def each_kept(paths: Sequence[Path], kept: Kept, options: ReadOptions, watcher: Watcher = SILENT) -> Iterator[FileRead]:
+def each_kept(files: Iterable[FileRead], kept: Kept) -> Iterator[FileRead]:
     """What each file held, as `each_read` gives it; its rows are kept in a lake too, where one is wanted."""
-    for file in each_read(paths, options, watcher):
+    for file in files:
         yield file
         kept.take(file)
     kept.end()

@@ -13,6 +13,7 @@ from doctord.app.asked import ALL, Interval
 from doctord.app.capacity.history import span_in, span_of_hours
 from doctord.app.sources.files import Files
 from doctord.app.sources.groups import groups, is_host, told
+from doctord.app.sources.prometheus import Prometheus
 from doctord.app.sources.seen import Seen, of_host, rows_of, rows_of_hosts, several
 from doctord.app.watcher import SILENT, Watcher
 from doctord.collect.core.schedule import collect_for
@@ -26,7 +27,7 @@ from doctord.lake.query import Lake
 from doctord.read.gather import FileRead
 from doctord.read.source import ReadOptions
 
-__all__ = ["Files", "Live", "Recorded", "Seen", "Source", "source_of"]
+__all__ = ["Files", "Live", "Prometheus", "Recorded", "Seen", "Source", "source_of"]
 
 AN_HOUR = timedelta(hours=1)
 

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
+from doctord.errors import UserError
+
 if TYPE_CHECKING:
     from doctord.analyse.capacity.whatif import Change
     from doctord.app.asked import Interval
-    from doctord.app.source import Files, Recorded
+    from doctord.app.source import Files, Prometheus, Recorded
     from doctord.read.source import ReadOptions
 
 
@@ -38,6 +40,7 @@ amount: Final = takes("SIZE")
 file: Final = takes("FILE")
 folder: Final = takes("DIR")
 in_lake: Final = takes("LAKE")
+address: Final = takes("URL")
 length: Final = takes("LENGTH")
 moment: Final = takes("MOMENT")
 name: Final = takes("NAME")
@@ -51,6 +54,9 @@ Lake = Annotated[Path | None, in_lake("The lake (default: the usual place).")]
 LakeNamed = Annotated[Path | None, argument("The lake (default: the usual place).", "LAKE")]
 HostNamed = Annotated[str | None, name("The host, where there are several.", "--host")]
 Db = Annotated[str | None, name("The server, where there are several: postgresql:5432.")]
+PrometheusNamed = Annotated[
+    str | None, address("Ask this Prometheus what exporters told it: https://host:9090.", "--prometheus")
+]
 Dsns = Annotated[list[str] | None, server("Look at this server (libpq connection string), not at those found here.")]
 Databases = Annotated[bool, flag("Look at databases too, or at the host alone.")]
 Probe = Annotated[bool, flag("Time logins: connect as a client does, once in 10 s.")]
@@ -122,6 +128,18 @@ class Measured:
         from doctord.app.source import source_of
 
         return source_of(self.paths or [], self.lake, files.options(), self.host)
+
+    def asked_of(self, prometheus: str) -> "Prometheus":
+        """The same of a Prometheus server.
+
+        Raises:
+            UserError: files or a lake are named too.
+        """
+        from doctord.app.source import Prometheus
+
+        if self.paths or self.lake:
+            raise UserError("either files, or a lake, or a Prometheus", "doctord diagnose --prometheus URL")
+        return Prometheus(prometheus, self.host)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,22 @@
 """`doctord diagnose`: the same verdict on what was recorded, or on the files that other tools left."""
 
 from doctord.cli import Terminal, app, command, show
-from doctord.cli.arguments import Html, Json, Measured, OfFiles, Past, When
+from doctord.cli.arguments import Html, Json, Measured, OfFiles, Past, PrometheusNamed, When
 from doctord.report.files import check_writable, write
 
 
 @command(app)
 def diagnose(
-    *, measured: Measured, when: When, past: Past = "1d", files: OfFiles, html: Html = None, json: Json = False
+    *,
+    measured: Measured,
+    prometheus: PrometheusNamed = None,
+    when: When,
+    past: Past = "1d",
+    files: OfFiles,
+    html: Html = None,
+    json: Json = False,
 ) -> int:
-    """Say what was wrong: in an interval that was recorded, or in what files of other tools tell.
+    """Say what was wrong: in an interval that was recorded, or in what files of other tools or a Prometheus tell.
 
     Files of one host and time are judged together: `doctord diagnose awr_1.html awr_2.html sa15 iostat.log`. What is of
     another host or time is judged for itself, the worst first.
@@ -20,7 +27,8 @@ def diagnose(
     from doctord.report.diagnosis import examination
 
     check_writable(html)
-    found = diagnosing.diagnose(measured.source(files), when.interval(past), Terminal())
+    source = measured.asked_of(prometheus) if prometheus else measured.source(files)
+    found = diagnosing.diagnose(source, when.interval(past), Terminal())
     if html:
         write(html, examination.page(found))
     return show(found, examination, json=json)

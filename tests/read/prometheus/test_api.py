@@ -14,6 +14,7 @@ from doctord.errors import UserError
 from doctord.read.archive import found
 from doctord.read.formats import read_file
 from doctord.read.prometheus.api import MOST_POINTS, address_in, fetch, shown
+from doctord.read.prometheus.client import PASSWORD, USER
 from reading import SAMPLES, frame
 
 START, END = "2026-11-20T10:00:00Z", "2026-11-20T11:00:00+00:00"
@@ -55,7 +56,7 @@ def test_samples_as_they_were_scraped(tmp_path: Path) -> None:
         fetch(f"{address}/prom?start={START}&end={END.replace('+', '%2B')}", tmp_path / "answer")
     ((path, parameters, _),) = asked
     assert path == "/prom/api/v1/query"
-    assert parameters["query"] == ['{__name__=~"(node|pg|mysql)_.+"}[3600s]']
+    assert parameters["query"] == ['{__name__=~"(node|pg|mysql|oracledb)_.+"}[3600s]']
     assert float(parameters["time"][0]) == 1795258800 - 86400
     assert set(frame(read_file(tmp_path / "answer"), "disk")["host"]) == {"vm"}
 
@@ -77,12 +78,20 @@ def test_an_exporter_is_read_directly(tmp_path: Path) -> None:
     assert read_file(tmp_path / "answer").format == "Prometheus' text format"
 
 
-def test_a_password_is_sent_and_never_shown(tmp_path: Path) -> None:
+def test_who_asks_is_told_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(USER, "reader")
+    monkeypatch.setenv(PASSWORD, "sec ret")
     with server(403) as (address, asked), pytest.raises(UserError) as refused:
-        fetch(address.replace("//", "//reader:sec%20ret@"), tmp_path / "answer")
+        fetch(f"{address}/metrics", tmp_path / "answer")
     assert asked[0][2] == f"Basic {base64.b64encode(b'reader:sec ret').decode()}"
     assert "403" in str(refused.value)
     assert "sec" not in str(refused.value) + refused.value.hint
+
+
+def test_a_password_in_an_address_is_refused_and_never_shown(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="seen by everybody") as refused:
+        fetch("http://reader:sec%20ret@127.0.0.1:1/metrics", tmp_path / "answer")
+    assert "ret" not in str(refused.value)
     assert shown("http://reader:secret@db1:9090/x?token=secret") == "http://db1:9090/x"
 
 

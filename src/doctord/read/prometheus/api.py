@@ -1,29 +1,26 @@
 """A Prometheus server, or an exporter, to read from: what it answers is kept as a file that the readers take.
 
-`http://host:9090` asks for the last hour of the metrics of node_exporter, postgres_exporter and mysqld_exporter.
-Parameters of the API change that:
+`http://host:9090` asks for the last hour of what exporters told it. Parameters of the API change that:
 `http://host:9090/?start=2026-11-20T10:00:00Z&end=2026-11-20T12:00:00Z&step=60&match={job="db"}`. Samples come as
 they were scraped, unless a step is given, or is needed to have at most 720 points of a series.
-`http://host:9100/metrics` is one scrape of an exporter. A name and password in the address
-(`https://reader:secret@host`) are sent, and never shown.
+`http://host:9100/metrics` is one scrape of an exporter. Who asks is told by the environment (`client.py`). What
+`doctord diagnose --prometheus` asks for is in `server.py`.
 """
 
-import base64
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from pathlib import Path
 from typing import Final
-from urllib.parse import SplitResult, parse_qs, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qs, urlencode, urlsplit, urlunsplit
 
 from doctord.errors import UserError
+from doctord.read.prometheus.client import checked, fetched
 
 SCHEMES: Final = ("http:/", "https:/")
-KNOWN: Final = '{__name__=~"(node|pg|mysql)_.+"}'
+KNOWN: Final = '{__name__=~"(node|pg|mysql|oracledb)_.+"}'
 LAST: Final = timedelta(hours=1)
 MOST_POINTS: Final = 720
 SCRAPED_EVERY_S: Final = 15
-TIMEOUT_S: Final = 30.0
-MOST_BYTES: Final = 1 << 30
 HINT: Final = "name a Prometheus server that answers: http://host:9090, or an exporter: http://host:9100/metrics"
 
 
@@ -60,7 +57,8 @@ def fetch(address: str, file: Path) -> None:
         wanted = address if is_exporter else _query(parts, datetime.now(UTC))
     except ValueError as error:
         raise UserError(f"{shown(address)}: {error}", HINT) from error
-    file.write_bytes(_get(wanted, shown(address)))
+    checked(address.partition("?")[0])
+    file.write_bytes(fetched(wanted, shown(address)))
 
 
 def _query(parts: SplitResult, now: datetime) -> str:
@@ -93,28 +91,3 @@ def _moment(text: str) -> datetime:
     if moment.tzinfo is None:
         raise ValueError(f"{text} does not tell its zone (2026-11-20T10:00:00Z)")
     return moment
-
-
-def _get(address: str, name: str) -> bytes:
-    from http.client import HTTPException  # noqa: PLC0415 - every reader of files imports this module, few ask a server
-    from urllib.error import HTTPError, URLError  # noqa: PLC0415
-    from urllib.request import Request, urlopen  # noqa: PLC0415
-
-    parts = urlsplit(address)
-    user, _, place = parts.netloc.rpartition("@")
-    request = Request(urlunsplit(parts._replace(netloc=place)))  # noqa: S310 - address_in knows the schemes
-    if user:
-        request.add_header("Authorization", f"Basic {base64.b64encode(unquote(user).encode()).decode()}")
-    try:
-        with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 - likewise
-            content: bytes = answer.read(MOST_BYTES + 1)
-    except HTTPError as error:
-        error.close()
-        raise UserError(f"{name} refuses: {error.code} {error.reason}", HINT) from error
-    except (URLError, OSError, HTTPException, ValueError) as error:
-        raise UserError(f"{name} does not answer: {getattr(error, 'reason', error)}", HINT) from error
-    if len(content) > MOST_BYTES:
-        raise UserError(
-            f"{name} answers with more than {MOST_BYTES >> 30} GiB", "ask for less: start, end, step, match"
-        )
-    return content

@@ -1,84 +1,26 @@
-"""Where the metrics of node_exporter, postgres_exporter and mysqld_exporter belong in the dataset."""
+"""Where the metrics of exporters belong in the dataset: `exporters/*.csv`, a table for each exporter.
 
+A line is a metric: the versions of the exporter that have it (empty: all that are known), table
+and column that it fills (of `statistic` its name there, with `{label}` for a label's value), the unit of a statistic,
+its kind (`counter`: its rate; `gauge`: as it is; `since`: a moment in seconds since 1970, as its age), what it is
+multiplied by, and what its row is about: `column=label` or `column='text'`, several behind `;`, of a statistic labels
+joined by dots. `name{label}` is the metric where it has that label, which some versions do.
+
+Written from the sources: prometheus/node_exporter 0.12 to 1.12, prometheus-community/postgres_exporter 0.10 to 0.20,
+prometheus/mysqld_exporter 0.10 to 0.20, iamseth/oracledb_exporter 0.6, oracle/oracle-db-appdev-monitoring 1.0 to 2.4.
+"""
+
+import csv
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from doctord.regex import regex
 
-
-class MetricColumn(NamedTuple):
-    """A column, the label that names its entity, and what the metric (a counter: its rate) is multiplied by."""
-
-    table: str
-    column: str
-    label: str | None = None
-    factor: float = 1.0
-    counter: bool = False
-
-
-def _rate(table: str, column: str, label: str | None = None, factor: float = 1.0) -> MetricColumn:
-    return MetricColumn(table, column, label, factor, counter=True)
-
-
-# What a label's value is called in the dataset.
-ENTITY: Final = {"cpu": "cpu", "disk": "device", "network": "interface", "filesystem": "mount", "memory": None}
-
-NODE: Final[dict[str, MetricColumn]] = {
-    "node_context_switches_total": _rate("cpu", "csw_per_s"),
-    "node_intr_total": _rate("cpu", "interrupts_per_s"),
-    "node_forks_total": _rate("cpu", "forks_per_s"),
-    "node_procs_running": MetricColumn("cpu", "run_queue"),
-    "node_procs_blocked": MetricColumn("cpu", "blocked_tasks"),
-    "node_pressure_cpu_waiting_seconds_total": _rate("cpu", "pressure_some_pct", factor=100.0),
-    "node_pressure_memory_waiting_seconds_total": _rate("memory", "pressure_some_pct", factor=100.0),
-    "node_pressure_memory_stalled_seconds_total": _rate("memory", "pressure_full_pct", factor=100.0),
-    "node_memory_MemTotal_bytes": MetricColumn("memory", "total_bytes"),
-    "node_memory_MemFree_bytes": MetricColumn("memory", "free_bytes"),
-    "node_memory_MemAvailable_bytes": MetricColumn("memory", "available_bytes"),
-    "node_memory_AnonPages_bytes": MetricColumn("memory", "anon_bytes"),
-    "node_memory_Cached_bytes": MetricColumn("memory", "page_cache_bytes"),
-    "node_memory_Buffers_bytes": MetricColumn("memory", "page_cache_bytes"),
-    "node_memory_PageTables_bytes": MetricColumn("memory", "page_tables_bytes"),
-    "node_memory_Shmem_bytes": MetricColumn("memory", "shmem_bytes"),
-    "node_memory_SwapTotal_bytes": MetricColumn("memory", "swap_total_bytes"),
-    "node_memory_SwapFree_bytes": MetricColumn("memory", "swap_free_bytes"),
-    "node_memory_HugePages_Total": MetricColumn("memory", "huge_pages_total"),
-    "node_memory_HugePages_Free": MetricColumn("memory", "huge_pages_free"),
-    "node_memory_HugePages_Rsvd": MetricColumn("memory", "huge_pages_rsvd"),
-    "node_memory_Hugepagesize_bytes": MetricColumn("memory", "huge_page_bytes"),
-    "node_vmstat_pgpgin": _rate("memory", "page_in_kib_per_s"),
-    "node_vmstat_pgpgout": _rate("memory", "page_out_kib_per_s"),
-    "node_vmstat_pswpin": _rate("memory", "swap_in_per_s"),
-    "node_vmstat_pswpout": _rate("memory", "swap_out_per_s"),
-    "node_vmstat_pgscan_kswapd": _rate("memory", "scan_per_s"),
-    "node_vmstat_pgscan_direct": _rate("memory", "scan_per_s"),
-    "node_vmstat_pgfault": _rate("memory", "minor_faults_per_s"),
-    "node_vmstat_pgmajfault": _rate("memory", "major_faults_per_s"),
-    "node_disk_reads_completed_total": _rate("disk", "reads_per_s", "device"),
-    "node_disk_writes_completed_total": _rate("disk", "writes_per_s", "device"),
-    "node_disk_read_bytes_total": _rate("disk", "read_bytes_per_s", "device"),
-    "node_disk_written_bytes_total": _rate("disk", "write_bytes_per_s", "device"),
-    "node_disk_read_time_seconds_total": _rate("disk", "read_ms", "device", 1000.0),  # still to be divided by the reads
-    "node_disk_write_time_seconds_total": _rate("disk", "write_ms", "device", 1000.0),
-    "node_disk_io_time_seconds_total": _rate("disk", "util_pct", "device", 100.0),
-    "node_disk_io_time_weighted_seconds_total": _rate("disk", "queue", "device"),
-    "node_filesystem_size_bytes": MetricColumn("filesystem", "size_bytes", "mountpoint"),
-    "node_filesystem_avail_bytes": MetricColumn("filesystem", "available_bytes", "mountpoint"),
-    "node_filesystem_free_bytes": MetricColumn("filesystem", "_free_bytes", "mountpoint"),  # helps to find others
-    "node_filesystem_files": MetricColumn("filesystem", "_inodes", "mountpoint"),
-    "node_filesystem_files_free": MetricColumn("filesystem", "_inodes_free", "mountpoint"),
-    "node_network_receive_bytes_total": _rate("network", "rx_bytes_per_s", "device"),
-    "node_network_transmit_bytes_total": _rate("network", "tx_bytes_per_s", "device"),
-    "node_network_receive_errs_total": _rate("network", "errors_per_s", "device"),
-    "node_network_transmit_errs_total": _rate("network", "errors_per_s", "device"),
-    "node_network_receive_drop_total": _rate("network", "errors_per_s", "device"),
-    "node_network_transmit_drop_total": _rate("network", "errors_per_s", "device"),
-    "node_netstat_Tcp_OutSegs": _rate("network", "segments_out_per_s"),
-    "node_netstat_Tcp_RetransSegs": _rate("network", "retransmits_per_s"),
-    "node_netstat_TcpExt_ListenDrops": _rate("network", "listen_drops_per_s"),
-    "node_netstat_TcpExt_ListenOverflows": _rate("network", "listen_overflows_per_s"),
-    "node_netstat_Tcp_CurrEstab": MetricColumn("network", "established"),
-}
-CPU_TIME: Final = "node_cpu_seconds_total"
+# The component of an exporter's statistics.
+COMPONENTS: Final = {"node": "kernel", "postgres": "postgresql", "mysqld": "mysql", "oracledb": "oracle"}
 CPU_MODES: Final = {
     "user": "usr_pct",
     "nice": "usr_pct",
@@ -89,6 +31,8 @@ CPU_MODES: Final = {
     "steal": "steal_pct",
     "idle": "idle_pct",
 }
+# Whether an exporter could ask its server.
+UP: Final = {"pg_up": "postgresql", "mysql_up": "mysql", "oracledb_up": "oracle"}
 HOST_NAME: Final = ("node_uname_info", "nodename")
 CLOCK: Final = "node_time_seconds"
 
@@ -102,11 +46,14 @@ PG_VIEWS: Final = (
 )  # fmt: skip
 # Columns of these that are readings; the others rise.
 PG_GAUGES: Final = regex(
-    r"(numbackends|count|lag\w*|active\w*|slot\w*|size\w*|bytes|n_(live|dead)_tup|n_mod_since_analyze|n_ins_since_vacuum"
-    r"|oldest\w*|last_\w+|max_tx_duration|stats_reset|segments|connection_limit|\w+_duration_seconds|is_replica"
-    r"|heap_blks_(scanned|total|vacuumed)\w*)$"
+    r"(numbackends|count|lag\w*|active|slot\w*|size\w*|\w*size_bytes|bytes|n_(live|dead)_tup|n_mod_since_analyze"
+    r"|n_ins_since_vacuum|oldest\w*|last_\w+|max_tx_duration|stats_reset|segments|connection_limit"
+    r"|\w+_duration_seconds|is_replica|heap_blks_(scanned|total|vacuumed)\w*|checksum_last_failure)$"
 )
-PG_GAUGE_VIEWS: Final = frozenset({"pg_stat_activity", "pg_locks", "pg_long_running_transactions", "pg_replication"})
+PG_GAUGE_VIEWS: Final = frozenset({
+    "pg_stat_activity", "pg_locks", "pg_long_running_transactions", "pg_replication", "pg_stat_progress_vacuum",
+    "pg_process_idle", "pg_stat_replication", "pg_stat_wal_receiver", "pg_replication_slots", "pg_replication_slot",
+})  # fmt: skip
 # Labels that name what a figure of PostgreSQL is about, from the whole to the part.
 PG_ENTITY: Final = ("datname", "schemaname", "relname", "indexrelname", "slot_name", "application_name", "queryid")
 # Figures of databases and tables: kind and column of `space`.
@@ -114,4 +61,76 @@ SPACE: Final = {
     "pg_database_size_bytes": ("database", "used_bytes"),
     "pg_stat_user_tables_n_live_tup": ("table", "live_rows"),
     "pg_stat_user_tables_n_dead_tup": ("table", "dead_rows"),
+    "pg_stat_user_tables_table_size_bytes": ("table", "used_bytes"),
 }
+
+
+class Place(NamedTuple):
+    """Where a metric belongs: see this module.
+
+    Attributes:
+        component: Of the exporter.
+        table: Of the dataset.
+        column: Of it; of a statistic its name.
+        unit: Of a statistic, of a counter that of its rate.
+        kind: `counter`, `gauge` or `since`.
+        factor: What the value, or its rate, is multiplied by.
+        entity: What the row is about, as it stands in the table.
+        label: The label that the metric has to have; null: none.
+        versions: Of the exporter, in words.
+    """
+
+    component: str
+    table: str
+    column: str
+    unit: str | None
+    kind: str
+    factor: float
+    entity: str
+    label: str | None = None
+    versions: str = ""
+
+    @property
+    def counter(self) -> bool:
+        """Whether the metric rises."""
+        return self.kind == "counter"
+
+    def about(self, labels: Mapping[str, str]) -> dict[str, str | None]:
+        """The columns that say what its row is about; a label that is not there is null."""
+        pairs = (pair.partition("=") for pair in self.entity.split(";") if pair)
+        return {
+            column: told.strip("'") if told.startswith("'") else labels.get(told) or None for column, _, told in pairs
+        }
+
+    def name(self, labels: Mapping[str, str]) -> str:
+        """The name of the statistic; a label that is not there is `unknown`."""
+        return self.column.format_map(defaultdict(lambda: "unknown", labels))
+
+    def entity_of(self, labels: Mapping[str, str]) -> str | None:
+        """What the statistic is about."""
+        return ".".join(labels[label] for label in self.entity.split(".") if labels.get(label)) or None
+
+
+@cache
+def places() -> dict[str, tuple[Place, ...]]:
+    """Where each known metric belongs, those that ask for a label first."""
+    found = dict[str, tuple[Place, ...]]()
+    for exporter, component in COMPONENTS.items():
+        file = Path(__file__).with_name("exporters") / f"{exporter}.csv"
+        for line in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
+            metric, _, label = line["metric"].rstrip("}").partition("{")
+            place = Place(
+                component, line["table"], line["column"], line["unit"] or None, line["kind"],
+                float(line["factor"]), line["entity"], label or None, line["versions"],
+            )  # fmt: skip
+            found[metric] = tuple(sorted((*found.get(metric, ()), place), key=lambda one: one.label is None))
+    return found
+
+
+def place_of(metric: str, labels: Mapping[str, str]) -> Place | None:
+    """Where a metric belongs; null where no table has it.
+
+    >>> place_of("node_memory_MemFree", {}).column, place_of("oracledb_wait_time_other", {"con_id": "0"}).kind
+    ('free_bytes', 'counter')
+    """
+    return next((one for one in places().get(metric, ()) if one.label is None or one.label in labels), None)

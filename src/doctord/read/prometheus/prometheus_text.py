@@ -18,7 +18,8 @@ from doctord._native import Batch
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.prometheus.names import CLOCK
-from doctord.read.prometheus.scrapes import Sample, Scrapes
+from doctord.read.prometheus.samples import Sample, Series
+from doctord.read.prometheus.scrapes import Scrapes
 from doctord.read.source import SourceFile
 from doctord.regex import regex
 
@@ -103,4 +104,4 @@ def _sample(text: str) -> tuple[Sample | None, datetime | None]:
         name: re.sub(r"\\.", lambda pair: ESCAPES.get(pair[0], pair[0]), text)
         for name, text in LABEL.findall(found[2] or "")
     }
-    return Sample(found[1], labels, value), moment
+    return Sample(Series(found[1], labels), value), moment
