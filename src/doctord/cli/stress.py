@@ -39,8 +39,8 @@ def database(
 
     Exit status: 0 there is a load that it takes, 1 there is none, 2 nothing could be measured, or a wrong option.
     """
-    from doctord.app import stress as stressing
-    from doctord.report import stress as words
+    from doctord.app.stress import database as stressing
+    from doctord.report.stress import database as words
     from doctord.stress import kits
 
     if not 0 <= updates <= 100:

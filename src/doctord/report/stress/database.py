@@ -7,7 +7,7 @@ from typing import Any, Final
 from rich.text import Text
 
 from doctord.analyse.stress.reads import Reads
-from doctord.app.stress import LOOSE, Ran, Stress
+from doctord.app.stress.database import LOOSE, Ran, Stress
 from doctord.report import wording
 from doctord.report.lines import hanging, heading, printed, table
 from doctord.stress.pgbench import Given
