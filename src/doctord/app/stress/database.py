@@ -204,7 +204,7 @@ def _give(asked: Asked, ground: Ground, best: Given, steps: list[Ran], watcher: 
     too_much, stopped = np.inf, ""
     with watcher.progress("Loading", asked.step_s * sum(map(len, rounds)), "s") as progress:
         for number, part in enumerate(part for one in rounds for part in one):
-            rate = _rounded(part * best.achieved_per_s)
+            rate = rounded(part * best.achieved_per_s)
             if rate > too_much:
                 continue
             if not ground.has_room():
@@ -241,6 +241,6 @@ def _limit_ms(asked: Asked, steps: Sequence[Ran], best: Given) -> float:
     return LOOSE * (least.latencies.quantile_us(0.99) or 0.0) / 1000
 
 
-def _rounded(rate_per_s: float) -> float:
+def rounded(rate_per_s: float) -> float:
     """Three digits, which is more than a ceiling is known to."""
     return float(f"{max(rate_per_s, 0.1):.3g}")
