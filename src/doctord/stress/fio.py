@@ -65,8 +65,8 @@ class Job(NamedTuple):
     def name(self) -> str:
         """What tells it from other steps of a test."""
         load = f"depth {self.depth}" if self.rate_per_s is None else f"{self.rate_per_s:g}/s"
-        mix = {100: "read", 0: "write"}.get(self.read_pct, f"{self.read_pct} % read")
-        return f"{load} {quantity(self.block_bytes, 'bytes')} {mix}"
+        mix = "" if self.read_pct in {0, 100} else f", {self.read_pct} % read"
+        return f"{load}, {quantity(self.block_bytes, 'bytes')}{mix}"
 
 
 class Done(NamedTuple):

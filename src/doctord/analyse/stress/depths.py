@@ -12,13 +12,15 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from doctord.analyse.capacity.forecast.intervals import student
 from doctord.analyse.capacity.load.estimate import Estimate
 from doctord.analyse.capacity.series import Numbers
 from doctord.analyse.stress.knee import BLOCK_S, LEVEL, RESAMPLES
 from doctord.analyse.stress.latencies import Latencies
 
-NEAR: Final = 0.95  # of the ceiling: more depth gains next to nothing
-BLOCKS: Final = 5  # of a step: seconds that follow each other are alike
+NEAR: Final = 0.95  # of the most: more depth gains next to nothing
+BLOCKS: Final = 10  # of a step: seconds that follow each other are alike
+MANY: Final = 10**6
 GAINS: Final = 0.1  # by which the last increase of depth raises the rate where the ceiling was not reached
 
 
@@ -38,9 +40,9 @@ class DepthKnee(NamedTuple):
     """What depths told.
 
     Attributes:
-        per_s: The ceiling: the most requests a second.
+        per_s: The ceiling: requests a second at all depths that come near (NEAR) the most.
         depth: Where one request at a time, multiplied, meets the ceiling.
-        enough: The least depth tried that comes near (NEAR) the ceiling.
+        enough: The least of these depths.
         is_reached: Whether more depth was tried that gained next to nothing; else the ceiling lies higher.
     """
 
@@ -58,12 +60,14 @@ def depth_knee(steps: Sequence[Depth], seed: int = 1917) -> DepthKnee | None:
         return None
     generator = np.random.default_rng(seed)
     drawn = np.array([_drawn(step, generator) for step in ordered])
-    least, ceilings = ordered[0].outstanding, drawn.max(axis=0)
+    near = rates >= NEAR * rates.max()
+    least, ceiling, ceilings = ordered[0].outstanding, float(rates[near].mean()), drawn[near].mean(axis=0)
     last = rates[-1] / rates[:-1].max() - 1
+    wider = _wider(min(len(step.latencies.counts) for step in ordered))
     return DepthKnee(
-        _estimate(float(rates.max()), ceilings),
-        _estimate(float(rates.max() / rates[0] * least), ceilings / np.maximum(drawn[0], 1e-9) * least),
-        next(step.outstanding for step in ordered if step.per_s >= NEAR * rates.max()),
+        _estimate(ceiling, ceilings, wider),
+        _estimate(float(ceiling / rates[0] * least), ceilings / np.maximum(drawn[0], 1e-9) * least, wider),
+        ordered[int(np.argmax(near))].outstanding,
         bool(last < GAINS),
     )
 
@@ -77,6 +81,15 @@ def _drawn(step: Depth, generator: np.random.Generator) -> Numbers:
     return np.asarray(generator.choice(blocks, (RESAMPLES, -(-seconds // length))).mean(axis=1))
 
 
-def _estimate(value: float, drawn: Numbers) -> Estimate:
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+def _estimate(value: float, drawn: Numbers, wider: float) -> Estimate:
+    low, high = value + (np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) - value) * wider
     return Estimate(value, min(float(low), value), max(float(high), value))
+
+
+def _wider(seconds: int) -> float:
+    """What an interval of resampled seconds lacks where they are few.
+
+    T. C. Hesterberg, "What teachers should know about the bootstrap" (2015): the expanded percentile interval.
+    """
+    freedom = max(seconds - 1, 1)
+    return student(LEVEL, freedom) / student(LEVEL, MANY) * float(np.sqrt(1 + 1 / freedom))

@@ -137,10 +137,10 @@ def _verdict(found: DeviceStress) -> Iterator[str]:
     block = quantity(found.asked.block_bytes, "bytes")
     if knee.is_reached:
         yield f"At most {_with_ends(knee.per_s, 'IOPS')}: {mib_per_s} MiB/s in blocks of {block}"
+        idles = f"Below {_with_ends(knee.depth, 'requests outstanding')} the device idles"
+        yield f"{idles}; from {knee.enough} on more of them only wait"
     else:
         yield f"At least {_with_ends(knee.per_s, 'IOPS')}, {mib_per_s} MiB/s in blocks of {block}: --depth for more"
-    idles = f"Below {_with_ends(knee.depth, 'requests outstanding')} the device idles"
-    yield f"{idles}; from {knee.enough} on more of them only wait" if knee.is_reached else idles
     if rates:
         level = f"99 of 100 requests within {number(found.limit_ms)} ms"
         if found.asked.limit_ms is None:
