@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from doctord.cli import Terminal, app, command, show
-from doctord.cli.arguments import Json, amount, argument, file, flag, length, name, number, server
+from doctord.cli.arguments import Json, amount, argument, file, flag, in_lake, length, name, number, server
 from doctord.errors import UserError
 from doctord.units import parse_duration, parse_size
 
@@ -32,6 +32,7 @@ def database(
     clients: Annotated[int, number("Connections at most.")] = 32,
     seed: Annotated[int, number("Of all that is random.")] = 1,
     yes_this_server: Annotated[bool, flag("Load it although others are at work there.", "--yes-this-server")] = False,
+    lake: Annotated[Path | None, in_lake("Keep what was measured there, for study, map and sql.", "--lake")] = None,
     json: Json = False,
 ) -> int:
     """Say how many transactions a server takes within a service level, and what its limit is.
@@ -43,6 +44,7 @@ def database(
     Exit status: 0 there is a load that it takes, 1 there is none, 2 nothing could be measured, or a wrong option.
     """
     from doctord.app.stress import database as stressing
+    from doctord.app.stress.kept import keep_database
     from doctord.report.stress import database as words
     from doctord.stress import kits
 
@@ -58,7 +60,10 @@ def database(
         dsn, made, round(parse_duration(seconds)), repeats, parse_duration(p99) * 1000 if p99 else None, clients,
         yes_this_server, seed,
     )  # fmt: skip
-    return show(stressing.stress(asked, Terminal()), words, json=json)
+    found = stressing.stress(asked, Terminal())
+    if lake:
+        keep_database(found, lake)
+    return show(found, words, json=json)
 
 
 @command(stress)
@@ -88,6 +93,7 @@ def device(
         Path | None, file("The file or device once more: what it holds is lost.", "--overwrite-this")
     ] = None,
     seed: Annotated[int, number("Of all that is random.")] = 1,
+    lake: Annotated[Path | None, in_lake("Keep what was measured there, for study, map and sql.", "--lake")] = None,
     json: Json = False,
 ) -> int:
     """Say how many requests a device does, from what depth on more of them only wait, and what its limit is.
@@ -100,6 +106,7 @@ def device(
     a wrong option.
     """
     from doctord.app.stress import device as stressing
+    from doctord.app.stress.kept import keep_device
     from doctord.report.stress import device as words
 
     asked = stressing.Asked(
@@ -117,4 +124,7 @@ def device(
         round(parse_duration(steady_within)),
         seed,
     )
-    return show(stressing.stress(asked, Terminal()), words, json=json)
+    found = stressing.stress(asked, Terminal())
+    if lake:
+        keep_device(found, lake)
+    return show(found, words, json=json)
