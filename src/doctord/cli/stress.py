@@ -77,7 +77,11 @@ def device(
     ] = None,
     seconds: Annotated[str, length("How long each step lasts.", "--for")] = "10s",
     series: Annotated[
-        str, name("What is varied, beside depth: rate, block, mix (reads and writes), sustained (writes).", "--vary")
+        str,
+        name(
+            "What is varied beside depth: rate, block, mix (reads, writes), beneath (device), sustained.",
+            "--vary",
+        ),
     ] = "rate,block",
     block: Annotated[str, amount("Size of a request.")] = "8KiB",
     reads: Annotated[int, number("Of 100 requests, so many read.")] = 100,
@@ -106,13 +110,14 @@ def device(
     a wrong option.
     """
     from doctord.app.stress import device as stressing
+    from doctord.app.stress.device_asked import Asked, series_named
     from doctord.app.stress.kept import keep_device
     from doctord.report.stress import device as words
 
-    asked = stressing.Asked(
+    asked = Asked(
         place,
         None if size is None else parse_size(size),
-        stressing.series_named(series),
+        series_named(series),
         parse_size(block),
         reads,
         depth,

@@ -50,6 +50,7 @@ class Job(NamedTuple):
         is_direct: Whether requests pass by the page cache.
         rate_per_s: Requests due in a second; null: the next begins when one has ended.
         steady_s: Length of the window that has to be level; null: the step lasts its time whatever comes.
+        offset_bytes: Where `size_bytes` begin.
     """
 
     path: str
@@ -60,6 +61,7 @@ class Job(NamedTuple):
     is_direct: bool = True
     rate_per_s: float | None = None
     steady_s: int | None = None
+    offset_bytes: int = 0
 
     @property
     def name(self) -> str:
@@ -186,6 +188,7 @@ def _common(job: Job) -> list[str]:
     path = job.path.replace(":", "\\:")  # fio parts names there
     return [
         *("--name=step", f"--filename={path}", f"--size={job.size_bytes}", f"--bs={job.block_bytes}"),
+        f"--offset={job.offset_bytes}",
         *(f"--direct={int(job.is_direct)}", f"--ioengine={'libaio' if job.is_direct else 'psync'}"),
         *("--thread", "--group_reporting", "--refill_buffers", "--fallocate=none", "--allow_file_create=0"),
         *("--eta=never", "--output-format=json", *(["--readonly"] if job.read_pct == 100 else [])),

@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 from doctord.app.stress import device as stressing
-from doctord.app.stress.device import Asked, DeviceStress, series_named, stress
+from doctord.app.stress import device_steps
+from doctord.app.stress.device import stress
+from doctord.app.stress.device_asked import Asked, series_named
+from doctord.app.stress.device_found import DeviceStress
 from doctord.app.stress.kept import keep_device
 from doctord.errors import UserError
 from doctord.lab.host.cgroup import control_group
@@ -36,9 +39,9 @@ def folder() -> Iterator[Path]:
 def found(folder: Path) -> DeviceStress:
     """A load test of a file of our own, with two depths, a rate, a block size and sustained writes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stressing, "DEPTHS", (1, 2))
-        patch.setattr(stressing, "PARTS", (0.05,))
-        patch.setattr(stressing, "BLOCKS", (1 << 20,))
+        patch.setattr(device_steps, "DEPTHS", (1, 2))
+        patch.setattr(device_steps, "PARTS", (0.05,))
+        patch.setattr(device_steps, "BLOCKS", (1 << 20,))
         return stress(
             Asked(
                 folder,
@@ -70,7 +73,7 @@ def test_a_folder_is_loaded_and_left_as_it_was(found: DeviceStress, folder: Path
 
 @needs_fio
 @pytest.mark.slow
-def test_what_was_measured_is_kept_(found: DeviceStress, tmp_path: Path) -> None:
+def test_what_was_measured_is_kept(found: DeviceStress, tmp_path: Path) -> None:
     keep_device(found, tmp_path)
     lake = Lake(tmp_path)
     since, until = lake.span() or pytest.fail("the lake is empty")
@@ -78,7 +81,7 @@ def test_what_was_measured_is_kept_(found: DeviceStress, tmp_path: Path) -> None
     rows = dataset.frame("statistic")
     kept = rows.filter((rows["name"] == "fio.iops") & (rows["entity"] == "depth 1, 8 KiB read"))
     step = next(ran.done for ran in found.of("depth") if ran.done.job.depth == 1)
-    assert kept["value"].sum() == step.latencies.number
+    assert kept["value"].to_list() == [step.per_s]
     assert set(dataset.frame("latency")["subject"]) >= {"fio read", "fio write"}
     assert not dataset.frame("cpu").is_empty()  # of the check-ups beside it
 
@@ -89,7 +92,7 @@ def test_what_was_measured_is_kept_(found: DeviceStress, tmp_path: Path) -> None
 def test_the_knee_of_a_throttled_device_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     if os.geteuid() != 0 or not Path("/dev/loop-control").exists():
         pytest.skip("no loop devices here")
-    monkeypatch.setattr(stressing, "DEPTHS", (1, 4))
+    monkeypatch.setattr(device_steps, "DEPTHS", (1, 4))
     monkeypatch.setattr(stressing.fio, "tied", lambda command: [*entrance, *command])
     with private_folder() as place, control_group("io") as group, loop_device(place, 64 * MIB) as mounted:
         entrance = group.entrance
@@ -136,7 +139,7 @@ def _fio_below(parent: int) -> list[int]:
 def test_a_file_system_without_direct_io_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stressing.fio, "lay_out", lambda *_, **__: "Invalid argument")
     with pytest.raises(UserError, match="could not be written: Invalid argument") as refused:
-        stress(Asked(folder, MIB, ("depth",)))
+        stress(Asked(folder, 16 * MIB, ("depth",)))
     assert "--buffered" in str(refused.value.hint)
 
 

@@ -10,7 +10,8 @@ from doctord.analyse.stress.latencies import Latencies, counted
 from doctord.analyse.stress.page_cache import Moved
 from doctord.app.diagnose import Examination
 from doctord.app.sources.seen import Seen
-from doctord.app.stress.device import Asked, DeviceStress, Ran, Series
+from doctord.app.stress.device_asked import Asked, Series
+from doctord.app.stress.device_found import DeviceStress, Ran
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.finding import Diagnosis
 from doctord.report.stress import device as words
@@ -109,6 +110,15 @@ def test_series_and_why_it_was_stopped() -> None:
     assert "level after 10 s" in text
     assert "70 %" in text
     assert "Not all steps were given: at depth 4: no room" in text
+
+
+def test_the_file_system_is_held_against_the_device_beneath() -> None:
+    raw = JOB._replace(depth=4, path="/dev/sdb1")
+    steps = [ran("beneath", job, per_s, 4000 / per_s) for job, per_s in ((raw, 400), (JOB._replace(depth=4), 360)) * 2]
+    text = " ".join(words.render(found(*steps), 80, colour=False).split())
+    assert "Through the file system 90 % of the requests that the device beneath does" in text
+    assert "/dev/sdb1 400" in text
+    assert words.document(found(*steps))["file_system"]["share"] == pytest.approx(0.9)
 
 
 def test_nothing_measured() -> None:

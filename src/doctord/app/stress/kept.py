@@ -1,7 +1,7 @@
 """Load tests as rows of a lake: what `study` compares, `map` draws and `sql` asks for.
 
-The names are those that files of fio and pgbench give (read/loadtest/): `statistic` by step, with rates and means of
-each second and percentiles of each step, and `latency` of all steps in turn.
+The names are those that files of fio and pgbench give (read/loadtest/): `statistic` of each step, and `latency` of each
+second, all steps in turn.
 """
 
 import socket
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from doctord._native import Batch
 from doctord.analyse.stress.latencies import EDGES_US, Latencies
 from doctord.app.stress.database import Stress
-from doctord.app.stress.device import DeviceStress
+from doctord.app.stress.device_found import DeviceStress
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.rows import rows
 from doctord.lake.imports import keep
@@ -35,7 +35,9 @@ class Names(NamedTuple):
 
 
 FIO: Final = Names("fio", "fio.iops", "fio.lat_mean", "fio.lat_p{:g}", "us", 1.0)
-PGBENCH: Final = Names("pgbench", "pgbench.tps", "pgbench.latency_avg_ms", "pgbench.latency_p{:g}_ms", "ms", 1e-3)
+PGBENCH: Final = Names(
+    "pgbench", "pgbench.run_tps", "pgbench.run_latency_avg_ms", "pgbench.run_latency_p{:g}_ms", "ms", 1e-3
+)
 
 
 class Kept(NamedTuple):
@@ -90,27 +92,21 @@ def _of_pgbench(given: Given) -> Kept:
 
 
 def _figures(kept: Kept) -> Iterator[Mapping[str, Any]]:
-    names, counts = kept.names, kept.latencies.counts
-    for second in range(len(counts)):
-        own, about = Latencies(counts[second : second + 1]), _about(kept, second)
-        yield about | _figure(names.rate, own.number, "per_s")
-        if kept.request_bytes is not None:
-            yield about | _figure("fio.bw", own.number * kept.request_bytes, "bytes_per_s")
-        if (mean_us := own.mean_us()) is not None:
-            yield about | _figure(names.mean, mean_us * names.one_us, names.unit)
-    whole = _about(kept, len(counts) - 1) | {"interval_s": float(len(counts))}
-    for percentile in PERCENTILES:
-        told_us = kept.latencies.quantile_us(percentile / 100)
-        if told_us is not None:
-            yield whole | _figure(names.percentile.format(percentile), told_us * names.one_us, names.unit)
+    """One of each for a step: repeats tell how far chance goes, seconds that follow each other do not."""
+    names, latencies, seconds = kept.names, kept.latencies, len(kept.latencies.counts)
+    about = _at(kept, seconds - 1) | {"component": names.component, "entity": kept.entity, "interval_s": float(seconds)}
+    yield about | _figure(names.rate, latencies.number / seconds, "per_s")
+    if kept.request_bytes is not None:
+        yield about | _figure("fio.bw", latencies.number * kept.request_bytes / seconds, "bytes_per_s")
+    told = {names.mean: latencies.mean_us()}
+    told |= {names.percentile.format(share): latencies.quantile_us(share / 100) for share in PERCENTILES}
+    for name, time_us in told.items():
+        if time_us is not None:
+            yield about | _figure(name, time_us * names.one_us, names.unit)
 
 
 def _figure(name: str, value: float, unit: str) -> dict[str, Any]:
     return {"name": name, "value": float(value), "unit": unit, "kind": "rate" if unit.endswith("per_s") else "gauge"}
-
-
-def _about(kept: Kept, second: int) -> dict[str, Any]:
-    return _at(kept, second) | {"component": kept.names.component, "entity": kept.entity}
 
 
 def _at(kept: Kept, second: int) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from rich.text import Text
 
 from doctord.analyse.capacity.load.estimate import Estimate
 from doctord.analyse.stress.page_cache import FAST_US, Moved
+from doctord.analyse.study.difference import Difference
 from doctord.app.stress.database import LOOSE
-from doctord.app.stress.device import DeviceStress, Ran, Series
+from doctord.app.stress.device_asked import Series
+from doctord.app.stress.device_found import DeviceStress, Ran
 from doctord.report import wording
 from doctord.report.lines import hanging, heading, printed, table
 from doctord.report.stress.database import SHARES, VERSION, in_ms, scaling_document, scaling_words, shown_ms
@@ -23,6 +25,7 @@ HEADINGS: Final[dict[Series, tuple[str, str, str]]] = {
     "rate": ("Rate", "due/s", "open: requests due at random moments"),
     "block": ("Block size", "block", "at the depth that is enough"),
     "mix": ("Reads and writes", "reads", "at the depth that is enough"),
+    "beneath": ("File system and device", "of", "the same blocks, in turn"),
     "sustained": ("Sustained writes", "depth", "until the rate is level"),
 }
 
@@ -30,6 +33,7 @@ HEADINGS: Final[dict[Series, tuple[str, str, str]]] = {
 def document(found: DeviceStress) -> dict[str, Any]:
     """What `doctord stress device --json` gives."""
     knee, rates, limit, target = found.depth_knee, found.rate_knee, found.limit, found.target
+    cost = found.cost_of_file_system
     return {
         "schema_version": VERSION,
         "fio_version": found.version,
@@ -53,6 +57,7 @@ def document(found: DeviceStress) -> dict[str, Any]:
         },
         "limit": limit and {"at": limit[0].done.job.name, "cause": limit[0].cause, "says": wording.verdict(limit[1])},
         "scaling": scaling_document(found.scaling, "peak_depth"),
+        "file_system": cost and {"share": cost.ratio, "low": cost.low, "high": cost.high},
         "pitfall": found.pitfall and _pitfall_document(found.pitfall),
         "steps": [_step(ran) for ran in found.steps],
         "stopped": found.stopped or None,
@@ -72,6 +77,7 @@ def _step(ran: Ran) -> dict[str, Any]:
     done, moved = ran.done, ran.moved
     return {
         "series": ran.series,
+        "path": done.job.path if ran.series == "beneath" else None,
         "depth": done.job.depth,
         "offered_per_s": done.job.rate_per_s,
         "block_bytes": done.job.block_bytes,
@@ -141,6 +147,8 @@ def _verdict(found: DeviceStress) -> Iterator[str]:
         yield f"{idles}; from {knee.enough} on more of them only wait"
     else:
         yield f"At least {_with_ends(knee.per_s, 'IOPS')}, {mib_per_s} MiB/s in blocks of {block}: --depth for more"
+    if cost := found.cost_of_file_system:
+        yield _cost(cost)
     if rates:
         level = f"99 of 100 requests within {number(found.limit_ms)} ms"
         if found.asked.limit_ms is None:
@@ -151,6 +159,15 @@ def _verdict(found: DeviceStress) -> Iterator[str]:
             yield f"{_with_ends(rates.load, 'requests a second')}: {level}"
         else:
             yield f"At least {number(rates.load.value)} requests a second: {level}; more was not tried"
+
+
+def _cost(cost: Difference) -> str:
+    if cost.ratio is None:
+        return f"What the file system costs is not told: {cost.why}"
+    through = f"Through the file system {in_share(cost.ratio)} of the requests that the device beneath does"
+    if cost.low is None or cost.high is None:
+        return through
+    return f"{through} ({in_share(cost.low)} to {in_share(cost.high)})"
 
 
 def _with_ends(estimate: Estimate, what: str) -> str:
@@ -202,6 +219,8 @@ def _label(ran: Ran) -> str:
     job = ran.done.job
     if ran.series == "rate":
         return number(job.rate_per_s or 0)
+    if ran.series == "beneath":
+        return job.path if job.path.startswith("/dev/") else "file"
     if ran.series == "block":
         return quantity(job.block_bytes, "bytes")
     return f"{job.read_pct} %" if ran.series == "mix" else str(job.depth)
