@@ -96,6 +96,13 @@ def test_a_file_system_keeps_a_tenth_free(file: Path, tmp_path: Path, monkeypatc
     assert not opened(file).has_room()
 
 
+def test_what_others_have_open_is_not_overwritten(file: Path) -> None:
+    with file.open("rb"), pytest.raises(UserError, match=f"is open in process {os.getpid()}"):
+        opened(file, writes=True, overwrite=file)
+    with file.open("rb"):
+        assert opened(file).kind == "file"
+
+
 @pytest.mark.root
 def test_a_device_in_use_is_not_overwritten() -> None:
     if os.geteuid() != 0 or not Path("/dev/loop-control").exists():

@@ -8,7 +8,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -104,9 +104,11 @@ def target(place: Path, size_bytes: int | None, *, writes: bool, overwrite: Path
             f"{place} is there, and steps would write to it",
             f"--overwrite-this {place} loses what it holds; or name a folder, where a file is made and dropped",
         )
-    if writes:
-        _check_free(found)
-    yield found
+    if not writes:
+        yield found
+        return
+    with _claimed(found):
+        yield found
 
 
 @contextmanager
@@ -149,16 +151,38 @@ def _found(place: Path, size_bytes: int | None) -> Target:
     return Target(str(place), str(real), "device" if is_device else "file", size_bytes or there, device)
 
 
-def _check_free(found: Target) -> None:
-    """Refuse a device that holds a mounted file system, swap, or a part of another device: the kernel knows."""
-    flags = os.O_RDWR | (os.O_EXCL if found.kind == "device" else 0)
+@contextmanager
+def _claimed(found: Target) -> Iterator[None]:
+    """Refuse what others use, and keep a device from being mounted meanwhile.
+
+    The kernel knows of devices that hold a mounted file system, swap, or a part of another device (O_EXCL); of raw ones
+    that a database has open, and of files, processes tell, as far as they may be asked.
+    """
+    if user := _user(Path(found.path)):
+        raise UserError(f"{found.name} is open in process {user}", "nothing that others have open is overwritten")
+    if not found.has_room():
+        raise UserError(f"less than {LEAST_FREE:.0%} of the file system of {found.name} is free", "make room first")
     try:
-        os.close(os.open(found.path, flags))
+        claim = os.open(found.path, os.O_RDWR | (os.O_EXCL if found.kind == "device" else 0))
     except OSError as error:
         hint = "nothing that is mounted or part of a volume is overwritten" if found.kind == "device" else "see rights"
         raise UserError(f"{found.name} cannot be overwritten: {error.strerror}", hint) from error
-    if not found.has_room():
-        raise UserError(f"less than {LEAST_FREE:.0%} of the file system of {found.name} is free", "make room first")
+    try:
+        yield
+    finally:
+        os.close(claim)
+
+
+def _user(path: Path) -> int | None:
+    """A process that has it open; null where none is seen."""
+    own = path.stat()
+    for entry in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):  # gone, or another user's
+            told = entry.stat()
+            same_file = (told.st_dev, told.st_ino) == (own.st_dev, own.st_ino)
+            if same_file or (stat.S_ISBLK(told.st_mode) and told.st_rdev == own.st_rdev):
+                return int(entry.parts[2])
+    return None
 
 
 def _has_room(path: str, more_bytes: int) -> bool:

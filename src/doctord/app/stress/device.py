@@ -51,8 +51,7 @@ def _lay_out(asked: Asked, place: Target, watcher: Watcher) -> None:
     watcher.note(f"writing a file of our own in {asked.place}, which is dropped at the end")
     why = fio.lay_out(place.path, place.size_bytes, is_direct=asked.is_direct, watch=lambda: _no_room(place))
     if why:
-        hint = "a file system without direct I/O: --buffered" if asked.is_direct else "see its file system"
-        raise UserError(f"the file could not be written: {why}", hint)
+        raise UserError(f"the file could not be written: {why}", _hint(asked, why))
 
 
 def _give(asked: Asked, place: Target, steps: list[Ran], watcher: Watcher) -> str:
@@ -66,14 +65,20 @@ def _give(asked: Asked, place: Target, steps: list[Ran], watcher: Watcher) -> st
                 if series == "rate" and _is_beyond(job, steps):
                     continue
                 ran = _step(asked, place, series, job, asked.seed + len(steps))
-                if ran.done.last_words and not any(one.done.latencies.number for one in (*steps, ran)):
-                    hint = "a file system without direct I/O: --buffered" if asked.is_direct else "see its file system"
-                    raise UserError(f"fio could not do it: {ran.done.last_words}", hint)
+                why = ran.done.last_words
+                if why and not any(one.done.latencies.number for one in (*steps, ran)):
+                    raise UserError(f"fio could not do it: {why}", _hint(asked, why))
                 steps.append(ran)
                 progress((number + 1) * asked.step_s, job.name)
-                if ran.done.last_words:
-                    return f"at {job.name}: {ran.done.last_words}"
+                if why:
+                    return f"at {job.name}: {why}"
     return ""
+
+
+def _hint(asked: Asked, why: str) -> str:
+    if why == NO_ROOM:
+        return "make room there first, or a smaller --size"
+    return "a file system without direct I/O: --buffered" if asked.is_direct else "see its file system"
 
 
 def _is_beyond(job: Job, steps: Sequence[Ran]) -> bool:
