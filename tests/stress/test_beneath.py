@@ -24,7 +24,7 @@ def test_the_blocks_of_a_file_are_found_on_its_device() -> None:
         with target(file, None, writes=False, overwrite=None) as place:
             below = beneath(place)
         assert below.path == f"/dev/{mounted.name}"
-        assert below.size_bytes >= 16 * MIB
+        assert below.size_bytes >= 8 * MIB
         with file.open("rb") as own, Path(below.path).open("rb") as raw:
             own.seek(below.in_file)
             raw.seek(below.on_device)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from doctord.errors import UserError
 from doctord.stress.target import Target
 
-LEAST_BYTES: Final = 16 << 20  # in one piece, to be read at random
+LEAST_BYTES: Final = 8 << 20  # in one piece, to be read at random
 _FIEMAP: Final = 0xC020660B  # _IOWR('f', 11, struct fiemap)
 _SYNC: Final = 1
 _HEAD: Final = struct.Struct("=QQLLLL")

@@ -74,6 +74,12 @@ def test_the_most_comes_first_then_the_depth_and_the_limit() -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_a_device_that_one_request_fills() -> None:
+    steps = [ran("depth", JOB._replace(depth=depth), 200, 5.0 * depth) for depth in (1, 2, 4)]
+    text = words.render(DeviceStress(Asked(Path("/data")), TARGET, "fio-3.33", steps), 80, colour=False)
+    assert text.splitlines()[1] == "One request at a time fills the device: more of them only wait"
+
+
 def test_a_ceiling_that_was_not_reached() -> None:
     text = words.render(found(depths=(1, 2, 4)), 80, colour=False)
     assert text.startswith("At least 400 IOPS (400 to 400), 3.12 MiB/s in blocks of 8 KiB: --depth for more")

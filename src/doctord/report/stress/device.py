@@ -144,7 +144,11 @@ def _verdict(found: DeviceStress) -> Iterator[str]:
     if knee.is_reached:
         yield f"At most {_with_ends(knee.per_s, 'IOPS')}: {mib_per_s} MiB/s in blocks of {block}"
         idles = f"Below {_with_ends(knee.depth, 'requests outstanding')} the device idles"
-        yield f"{idles}; from {knee.enough} on more of them only wait"
+        yield (
+            "One request at a time fills the device: more of them only wait"
+            if knee.enough == 1
+            else f"{idles}; from {knee.enough} on more of them only wait"
+        )
     else:
         yield f"At least {_with_ends(knee.per_s, 'IOPS')}, {mib_per_s} MiB/s in blocks of {block}: --depth for more"
     if cost := found.cost_of_file_system:
