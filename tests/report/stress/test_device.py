@@ -1,6 +1,7 @@
 """What is said of a load test of storage: the most it does, its knee, the limit, and the pitfall before any figure."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,11 @@ def test_a_device_that_one_request_fills() -> None:
     steps = [ran("depth", JOB._replace(depth=depth), 200, 5.0 * depth) for depth in (1, 2, 4)]
     text = words.render(DeviceStress(Asked(Path("/data")), TARGET, "fio-3.33", steps), 80, colour=False)
     assert text.splitlines()[1] == "One request at a time fills the device: more of them only wait"
+
+
+def test_what_stands_on_no_device_is_said_to() -> None:
+    share = DeviceStress(Asked(Path("/data")), replace(TARGET, device=None), "fio-3.33", [at(1), at(2)])
+    assert "no device is seen beneath it" in " ".join(words.render(share, 80, colour=False).split())
 
 
 def test_a_ceiling_that_was_not_reached() -> None:

@@ -239,4 +239,6 @@ def _about(found: DeviceStress) -> str:
     target = found.target
     kind = {"made": "a file of our own in", "file": "the file", "device": "the device"}[target.kind]
     way = "direct" if found.asked.is_direct else "through the page cache"
+    if target.device is None:
+        way += "; no device is seen beneath it (a network's file system, or memory)"
     return f"{found.version}, {kind} {target.name}, {in_bytes(target.size_bytes)}, {way}; seed {found.asked.seed}"
