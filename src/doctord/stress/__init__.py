@@ -1,1 +1,1 @@
-"""Load that is put on a database on purpose, to find out how much it can take. What it leaves is dropped."""
+"""Load that is put on a database or on storage on purpose, to find out what it can take. What it leaves is dropped."""

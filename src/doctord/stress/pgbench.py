@@ -43,6 +43,7 @@ class Given(NamedTuple):
         late_s: By how much the last twentieth of them began after it was due, in the median; null where none is due.
         cpu_s: What pgbench itself took of the CPUs.
         last_words: What pgbench said last, where it ended badly; empty else.
+        ended_us: When that was, since the epoch.
     """
 
     offered_per_s: float | None
@@ -53,6 +54,7 @@ class Given(NamedTuple):
     late_s: float | None
     cpu_s: float
     last_words: str = ""
+    ended_us: int = 0
 
     @property
     def achieved_per_s(self) -> float:
@@ -130,7 +132,8 @@ def step(
         cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         words = is_late or (_last(errors) or f"it ended with status {process.returncode}" if process.returncode else "")
         latencies, failed, late_s = _read(folder, began, seconds)
-        return Given(rate_per_s, clients, seconds, latencies, failed, late_s, cpu_s, words)
+        ended_us = round((began + seconds) * 1e6)
+        return Given(rate_per_s, clients, seconds, latencies, failed, late_s, cpu_s, words, ended_us)
 
 
 def _read(folder: Path, began: float, seconds: int) -> tuple[Latencies, int, float | None]:

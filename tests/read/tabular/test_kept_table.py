@@ -143,3 +143,13 @@ def test_what_a_run_took_and_what_it_held_are_both_read(tmp_path: Path) -> None:
     reading = read_file(path)
     assert picked(reading, "timing", "run", "duration_s") == [("64K", 31.0), ("4M", 25.0)]
     assert picked(reading, "statistic", "entity", "name") == [("64K", "session_pga"), ("4M", "session_pga")]
+
+
+def test_a_sweep_over_queue_depths_is_a_table_of_runs(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.csv"
+    path.write_text("iodepth,iops,bw_MiB_s,lat_p99_us\n1,200,1.5,5100\n2,201,1.6,9900\n")
+    reading = read_file(path)
+    assert [run for run, _ in picked(reading, "timing", "run", "duration_s")] == ["1", "2"]
+    figures = picked(reading, "statistic", "entity", "name", "value", "unit")
+    assert ("1", "iops", 200.0, None) in figures
+    assert ("2", "bw", 1.6 * (1 << 20), "bytes_per_s") in figures

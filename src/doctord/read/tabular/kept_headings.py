@@ -24,6 +24,8 @@ NOW: Final = ("today", "now", "current")
 _STATES: Final = {"limit": LIMITS, "first": FIRST_STATES, "other": OTHER_STATES}
 AGO: Final = regex(r"d(\d+)|(\d+)d")
 TOOK: Final = ("elapsed", "duration", "took")
+DEPTHS: Final = ("depth", "iodepth", "io depth", "queue depth", "qd")
+DONE: Final = ("iops", "bw", "bandwidth", "throughput")
 AVERAGE: Final = ("avg", "average", "mean")
 SIZES: Final = {"bytes": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3, "kib": 1024.0, "mib": 1024.0**2,
                 "gib": 1024.0**3}  # fmt: skip
@@ -76,17 +78,22 @@ def plain(text: str) -> str:
 def subject_of(names: list[str]) -> tuple[int, str] | None:
     """Which column says whom a row is about, and what it is; null where none does.
 
-    Where another column tells how long something took, the first one names what.
+    Where another column tells how long something took, the first one names what; of a sweep over queue depths, which
+    tells how much was done, the depth does.
 
     >>> subject_of(["class", "statistic", "value"]), subject_of(["page_size", "elapsed_s"])
     ((1, 'statistic'), (0, 'workload'))
+    >>> subject_of(["iodepth", "iops", "lat_p99_us"]), subject_of(["iodepth", "errors"])
+    ((0, 'workload'), None)
     """
     headings = [plain(name) for name in names]
     found = next((known for known in SUBJECTS if known in headings), None)
     if found is not None:
         return headings.index(found), SUBJECTS[found]
-    took = (one.unit == "s" and one.has(*TOOK) for one in map(heading, names[1:]))
-    return (0, "workload") if any(took) else None
+    others = [heading(name) for name in names[1:]]
+    took = any(one.unit == "s" and one.has(*TOOK) for one in others)
+    is_sweep = headings[0] in DEPTHS and any(one.has(*DONE) for one in others)
+    return (0, "workload") if took or is_sweep else None
 
 
 def heading(text: str) -> Heading:
@@ -114,7 +121,13 @@ def heading(text: str) -> Heading:
 
 
 def _per(words: list[str]) -> tuple[float | None, list[str]]:
-    """Seconds that a count is over (null where it is over something else), and the words before `per`."""
+    """Seconds that a count is over (null where it is over something else), and the words before `per`.
+
+    >>> _per(["bw", "mib", "s"])
+    (1.0, ['bw', 'mib'])
+    """
+    if len(words) > 1 and words[-1] == "s" and words[-2] in SIZES:
+        return 1.0, words[:-1]
     if "per" not in words[:-1]:
         return None, words
     at = words.index("per")

@@ -1,8 +1,9 @@
 """Tables of figures by name, as people keep them in CSV, without a mapping: what a column is, its heading says.
 
 One column says whom a row is about: `event` (wait events), `statistic`, `setting` or `parameter`, `tablespace`,
-`datafile`, or of a test `run`, `case`, `step`, `class` and the like. The others hold figures, with their units in the
-heading (`before_avg_ms`, `used_mb`, `iops_per_day`) or in the cell (`12ms`, `30%`, `500M`, `1 per 7 minutes`).
+`datafile`, or of a test `run`, `case`, `step`, `class` and the like; of a sweep over queue depths the first, `iodepth`.
+The others hold figures, with their units in the heading (`before_avg_ms`, `used_mb`, `iops_per_day`) or in the cell
+(`12ms`, `30%`, `500M`, `1 per 7 minutes`).
 
 - `wait`: waits per second or in sum, time waited, mean wait, by `date` or as they are. The server is known by its
   events (`oracle`). `d90_cs`, `d7_cs`, `today_cs` are means of so many days ago.

@@ -7,8 +7,8 @@ import pytest
 
 from doctord.analyse.stress.latencies import counted
 from doctord.analyse.stress.reads import Reads
-from doctord.app.stress import Asked, Ran, Stress
-from doctord.report import stress as words
+from doctord.app.stress.database import Asked, Ran, Stress
+from doctord.report.stress import database as words
 from doctord.stress.kits import blocks
 from doctord.stress.pgbench import Given
 from report.examples import HEALTHY, ONE

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from rich.text import Text
 
+from doctord.analyse.capacity.load.scaling import Scaling
 from doctord.analyse.stress.reads import Reads
-from doctord.app.stress import LOOSE, Ran, Stress
+from doctord.app.stress.database import LOOSE, Ran, Stress
 from doctord.report import wording
 from doctord.report.lines import hanging, heading, printed, table
 from doctord.stress.pgbench import Given
@@ -34,18 +35,23 @@ def document(found: Stress) -> dict[str, Any]:
         "knee": {"per_s": knee.load and asdict(knee.load), "is_reached": knee.is_reached},
         "limit": limit
         and {"from_per_s": limit[0], "cause": limit[1].findings[0].cause, "says": wording.verdict(limit[1])},
-        "scaling": {
-            "sigma": None if scaling.why else asdict(scaling.sigma),
-            "kappa": None if scaling.why else asdict(scaling.kappa),
-            "peak_clients": scaling.users and asdict(scaling.users),
-            "why": scaling.why or None,
-        },
+        "scaling": scaling_document(scaling, "peak_clients"),
         "service_ms": None
         if queue.why
         else {key: value and value * 1000 for key, value in asdict(queue.service).items()},
         "saturation_per_s": None if queue.why else asdict(queue.saturation),
         "reads": found.reads and _reads(found.reads),
         "stopped": found.stopped or None,
+    }
+
+
+def scaling_document(scaling: Scaling, peak: str) -> dict[str, Any]:
+    """The law of scaling, with its peak under a name of its own."""
+    return {
+        "sigma": None if scaling.why else asdict(scaling.sigma),
+        "kappa": None if scaling.why else asdict(scaling.kappa),
+        peak: scaling.users and asdict(scaling.users),
+        "why": scaling.why or None,
     }
 
 
@@ -56,8 +62,8 @@ def _given(given: Given) -> dict[str, Any]:
         "seconds": given.seconds,
         "achieved_per_s": given.achieved_per_s,
         "keeps_up": given.keeps_up,
-        **{f"{name}_ms": _ms(given.latencies.quantile_us(share)) for name, share in SHARES},
-        "max_ms": _ms(given.latencies.largest_us()),
+        **{f"{name}_ms": in_ms(given.latencies.quantile_us(share)) for name, share in SHARES},
+        "max_ms": in_ms(given.latencies.largest_us()),
         "failed": given.failed,
         "late_ms": None if given.late_s is None else given.late_s * 1000,
         "generator_cpu_s": given.cpu_s,
@@ -78,7 +84,8 @@ def _reads(reads: Reads) -> dict[str, Any]:
     }
 
 
-def _ms(us: float | None) -> float | None:
+def in_ms(us: float | None) -> float | None:
+    """Milliseconds of microseconds; null of what is not known."""
     return None if us is None else us / 1000
 
 
@@ -103,7 +110,7 @@ def _page(found: Stress, width: int) -> Iterator[Text]:
     yield from heading("Ceiling", width, "closed loops, each client as fast as it can")
     yield from table(("clients", "done/s", "p50 ms", "p99 ms", ""), list(map(_probe, found.probes)), width)
     yield from heading("How it scales", width)
-    yield from hanging("  ", _scaling(found), width)
+    yield from hanging("  ", scaling_words(found.scaling, "clients"), width)
     yield from hanging("  ", _queue(found), width)
     yield from hanging("  ", note, width)
 
@@ -143,27 +150,28 @@ def _row(found: Stress, load: float) -> list[str]:
         says = f"does not keep up; {says}".rstrip("; ")
     if failed := sum(ran.given.failed for ran in several):
         says = f"{failed:,} failed; {says}".rstrip("; ")
-    quantiles = [_shown(step.latencies.quantile_us(share)) for _, share in SHARES]
-    return [f"{load:,.0f}", f"{done:,.0f}", *quantiles, _shown(step.latencies.largest_us()), says]
+    quantiles = [shown_ms(step.latencies.quantile_us(share)) for _, share in SHARES]
+    return [f"{load:,.0f}", f"{done:,.0f}", *quantiles, shown_ms(step.latencies.largest_us()), says]
 
 
 def _probe(given: Given) -> list[str]:
-    quantiles = (_shown(given.latencies.quantile_us(share)) for share in (0.5, 0.99))
+    quantiles = (shown_ms(given.latencies.quantile_us(share)) for share in (0.5, 0.99))
     return [str(given.clients), f"{given.achieved_per_s:,.0f}", *quantiles, ""]
 
 
-def _shown(us: float | None) -> str:
+def shown_ms(us: float | None) -> str:
+    """The same to be read; a dash for what is not known."""
     return "-" if us is None else number(us / 1000)
 
 
-def _scaling(found: Stress) -> str:
-    scaling = found.scaling
+def scaling_words(scaling: Scaling, what: str) -> str:
+    """The law of scaling in a line."""
     if scaling.why:
-        return f"With clients: not told ({scaling.why})"
+        return f"With {what}: not told ({scaling.why})"
     shares = f"contention {scaling.sigma.value:.2g}, coherency {scaling.kappa.value:.2g}"
     if scaling.users is None:
-        return f"With clients ({shares}): the peak was not reached"
-    return f"With clients ({shares}): the peak is at {scaling.users.value:.0f}"
+        return f"With {what} ({shares}): the peak was not reached"
+    return f"With {what} ({shares}): the peak is at {scaling.users.value:.0f}"
 
 
 def _queue(found: Stress) -> str:

@@ -1,7 +1,6 @@
 """Put load on a database in steps, and say how much it takes, what its limit is, and whether it was its disk at all."""
 
 import random
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -15,9 +14,9 @@ from doctord.analyse.capacity.load.scaling import fitted as scaling_fitted
 from doctord.analyse.stress.knee import Knee, Step, first_change, knee
 from doctord.analyse.stress.latencies import EDGES_US, together
 from doctord.analyse.stress.reads import Reads
-from doctord.app.diagnose import diagnose
 from doctord.app.lab import first_cause
 from doctord.app.source import Live
+from doctord.app.stress.look import SETTLES_S, Look
 from doctord.app.watcher import SILENT, Watcher
 from doctord.diagnose.finding import Diagnosis
 from doctord.errors import UserError
@@ -36,7 +35,6 @@ LOOSE: Final = 5.0  # times the slowest hundredth at the least load: the service
 LEAST_STEP_S, MOST_STEP_S = 5, 3600
 MOST_REPEATS: Final = 20
 MOST_CLIENTS: Final = 1000
-SETTLES_S: Final = 1  # of a step that the look leaves out at each end
 
 
 class Asked(NamedTuple):
@@ -206,7 +204,7 @@ def _give(asked: Asked, ground: Ground, best: Given, steps: list[Ran], watcher: 
     too_much, stopped = np.inf, ""
     with watcher.progress("Loading", asked.step_s * sum(map(len, rounds)), "s") as progress:
         for number, part in enumerate(part for one in rounds for part in one):
-            rate = _rounded(part * best.achieved_per_s)
+            rate = rounded(part * best.achieved_per_s)
             if rate > too_much:
                 continue
             if not ground.has_room():
@@ -223,25 +221,17 @@ def _give(asked: Asked, ground: Ground, best: Given, steps: list[Ran], watcher: 
 
 def _step(asked: Asked, ground: Ground, rate_per_s: float, seed: int) -> Ran:
     """One step, looked at while it lasts."""
-    seen = list[Diagnosis]()
-
-    def look() -> None:
-        looked_s = asked.step_s - 2 * SETTLES_S
-        seen.append(diagnose(Live(looked_s, [asked.dsn], probe=False), servers=1).diagnosis)
-
-    looking = threading.Timer(SETTLES_S, look)
     before = ground.read_so_far()
-    looking.start()
-    given = pgbench.step(
-        ground.dsn, asked.kit, seconds=asked.step_s, clients=asked.most_clients, rate_per_s=rate_per_s, seed=seed
-    )
-    after = ground.read_so_far()
-    looking.join()
+    with Look(Live(asked.step_s - 2 * SETTLES_S, [asked.dsn], probe=False), servers=1) as look:
+        given = pgbench.step(
+            ground.dsn, asked.kit, seconds=asked.step_s, clients=asked.most_clients, rate_per_s=rate_per_s, seed=seed
+        )
+        after = ground.read_so_far()
     reads = None
     if before and after:
         device = None if before[2] is None or after[2] is None else float(after[2] - before[2])
         reads = Reads(float(after[0] - before[0]), after[1], device, asked.step_s)
-    return Ran(given, seen[0] if seen else None, reads)
+    return Ran(given, look.diagnosis, reads)
 
 
 def _limit_ms(asked: Asked, steps: Sequence[Ran], best: Given) -> float:
@@ -251,6 +241,6 @@ def _limit_ms(asked: Asked, steps: Sequence[Ran], best: Given) -> float:
     return LOOSE * (least.latencies.quantile_us(0.99) or 0.0) / 1000
 
 
-def _rounded(rate_per_s: float) -> float:
+def rounded(rate_per_s: float) -> float:
     """Three digits, which is more than a ceiling is known to."""
     return float(f"{max(rate_per_s, 0.1):.3g}")

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from doctord.app import stress as stressing
-from doctord.app.stress import Asked, stress
+from doctord.app.stress import database as stressing
+from doctord.app.stress.database import Asked, stress
 from doctord.errors import UserError
 from doctord.stress.kits import select
 from servers import PostgresServer

@@ -1,0 +1,1 @@
+"""Load tests: of a database, and of a device or file system."""
