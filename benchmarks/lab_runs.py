@@ -30,7 +30,7 @@ JUST_BEFORE = timedelta(microseconds=1)
 # What a verdict comes from; what the lab does to a server is told by the run itself.
 JUDGING = ("collect", "analyse", "diagnose")
 # In those folders, but never in the verdict on a PostgreSQL of the lab.
-NOT_JUDGING = ("collect/mysql", "collect/oracle", "analyse/stress", "analyse/study")
+NOT_JUDGING = ("collect/mysql", "collect/oracle", "analyse/over_time", "analyse/stress", "analyse/study")
 
 
 def parser(documentation: str | None, page: str) -> argparse.ArgumentParser:

@@ -31,9 +31,9 @@ from doctord.mcp.schemas import SCHEMAS
 from doctord.mcp.tools import TOOLS
 from doctord.read.format import formats
 from doctord.read.oracle.awr import known_sections as sections
+from doctord.read.prometheus import names as exported
 from doctord.serve import openapi
 from doctord.serve.api import ENDPOINTS
-from doctord.read.prometheus import names as exported
 
 FOLDER = Path(__file__).parent / "reference"
 MADE = "<!-- Made from the code by docs/make_reference.py: change it there. -->"

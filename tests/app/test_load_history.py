@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from doctord.analyse.buckets import Buckets
-from doctord.analyse.load_over_time import load_over_time
-from doctord.analyse.load_steps import EMPTY
+from doctord.analyse.over_time.buckets import Buckets
+from doctord.analyse.over_time.load import load_over_time
+from doctord.analyse.over_time.load_steps import EMPTY
 from doctord.app import sum_load
 from doctord.app.load_history import LoadHistory, sums
 from doctord.app.load_over_time import Wanted, load_found

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from doctord.analyse.buckets import Buckets
-from doctord.analyse.locking.tree_over_time import Blocked, blocking_trees
+from doctord.analyse.over_time.blocking import Blocked, blocking_trees
+from doctord.analyse.over_time.buckets import Buckets
 from doctord.app.source import Recorded
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from doctord.analyse.load_steps import (
+from doctord.analyse.over_time.load_steps import (
     EMPTY,
     WITHOUT_SESSIONS,
     Steps,

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from doctord.analyse.buckets import Buckets
-from doctord.analyse.load_over_time import LoadOverTime, Skew, load_over_time, skews
+from doctord.analyse.over_time.buckets import Buckets
+from doctord.analyse.over_time.load import LoadOverTime, Skew, load_over_time, skews
 from doctord.app.load_history import LoadHistory
 
 Where = Mapping[str, Sequence[str | None]]

@@ -7,8 +7,8 @@ from typing import Final
 
 import polars as pl
 
-from doctord.analyse.buckets import Buckets
-from doctord.analyse.envelopes import Enveloped, envelopes, rows_of, spacing_s
+from doctord.analyse.over_time.buckets import Buckets
+from doctord.analyse.over_time.envelopes import Enveloped, envelopes, rows_of, spacing_s
 from doctord.app.load_history import history_of, literal
 from doctord.app.source import Recorded
 from doctord.dataset.dataset import Dataset

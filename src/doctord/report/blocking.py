@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from doctord.analyse.locking.tree_over_time import Blocked
+from doctord.analyse.over_time.blocking import Blocked
 from doctord.app.blocking import BlockingFound
 from doctord.report.buckets import rounded, times, values_of
 

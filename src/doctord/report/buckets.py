@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from doctord.analyse.buckets import Buckets, Envelope
+from doctord.analyse.over_time.buckets import Buckets, Envelope
 from doctord.report.wording import iso
 
 DIGITS: Final = 5

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from doctord.analyse.envelopes import Enveloped
+from doctord.analyse.over_time.envelopes import Enveloped
 from doctord.app.envelopes import FigureFound
 from doctord.app.statement import StatementFound
 from doctord.dataset.figure import Figure

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from doctord.analyse.load_over_time import Band
+from doctord.analyse.over_time.load import Band
 from doctord.app.load_over_time import LoadFound, SkewsFound
 from doctord.report.buckets import rounded, times, values_of
 

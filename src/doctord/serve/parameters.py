@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from doctord.analyse.load_steps import DIMENSIONS
+from doctord.analyse.over_time.load_steps import DIMENSIONS
 
 Dimension = Literal[
     "wait_class",

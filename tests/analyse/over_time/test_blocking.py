@@ -2,8 +2,8 @@
 
 import pytest
 
-from doctord.analyse.buckets import Buckets
-from doctord.analyse.locking.tree_over_time import MOST_NODES, blocking_trees
+from doctord.analyse.over_time.blocking import MOST_NODES, blocking_trees
+from doctord.analyse.over_time.buckets import Buckets
 from doctord.dataset.dataset import Dataset
 from sampled_sessions import AT, START
 

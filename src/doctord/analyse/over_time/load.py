@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from doctord.analyse.buckets import Buckets, Envelope, Numbers
-from doctord.analyse.load_steps import DIMENSIONS, Steps
+from doctord.analyse.over_time.buckets import Buckets, Envelope, Numbers
+from doctord.analyse.over_time.load_steps import DIMENSIONS, Steps
 from doctord.errors import UserError
 
 LEAST_LOOKED: Final = 0.5  # of a step, that anything is said of its bucket

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from doctord.analyse.buckets import Buckets, Envelope, Numbers
 from doctord.analyse.capacity.series import Labels, Series, text_of, valued
+from doctord.analyse.over_time.buckets import Buckets, Envelope, Numbers
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure
 

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from doctord.analyse.buckets import Buckets
-from doctord.analyse.load_over_time import load_over_time, skews
-from doctord.analyse.load_steps import WITHOUT_SESSIONS, Steps, coarser, steps_of
+from doctord.analyse.over_time.buckets import Buckets
+from doctord.analyse.over_time.load import load_over_time, skews
+from doctord.analyse.over_time.load_steps import WITHOUT_SESSIONS, Steps, coarser, steps_of
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
 from sampled_sessions import AT, START, sampled

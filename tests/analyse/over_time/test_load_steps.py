@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doctord.analyse.load_steps import EMPTY, Steps, coarser, joined, steps_of, without_sessions
+from doctord.analyse.over_time.load_steps import EMPTY, Steps, coarser, joined, steps_of, without_sessions
 from doctord.dataset.dataset import Dataset
 from sampled_sessions import AT, START, sampled
 

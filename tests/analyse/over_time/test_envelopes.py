@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from doctord.analyse.buckets import Buckets
 from doctord.analyse.capacity.series import Labels, Series
-from doctord.analyse.envelopes import envelopes, rows_of, rows_of_series, spacing_s
+from doctord.analyse.over_time.buckets import Buckets
+from doctord.analyse.over_time.envelopes import envelopes, rows_of, rows_of_series, spacing_s
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import own_figures
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from doctord.analyse.buckets import Buckets, Numbers
+from doctord.analyse.over_time.buckets import Buckets, Numbers
 from doctord.dataset.dataset import Dataset
 
 DEEPEST: Final = 12  # longer chains are circles, or a queue in which nobody tells the ends apart
