@@ -24,6 +24,7 @@ def serve(
     certificate: Annotated[Path | None, file("Certificate in PEM: serve HTTPS alone.")] = None,
     key: Annotated[Path | None, file("The certificate's key, in PEM.")] = None,
     known_as: Annotated[list[str] | None, name("A further name of this server, of a proxy say; repeatable.")] = None,
+    alerts: Annotated[Path | None, file("Whom to tell of what is wrong: docs/how-to/get-alerts.md.")] = None,
     show_statements: Annotated[
         bool, flag("Show assistants (/mcp) texts of statements and names, which strangers wrote.", "--show-statements")
     ] = False,
@@ -41,12 +42,14 @@ def serve(
 
     if any(find_spec(module) is None for module in ("starlette", "uvicorn", "mcp", "prometheus_client")):
         raise UserError("this needs Starlette and others, which are not installed", "pip install 'doctord[serve]'")
+    from doctord.app.alerts.settings import read_settings
     from doctord.serve.recorder import recording
     from doctord.serve.run import Place
     from doctord.serve.run import serve as run
 
     if (certificate is None) != (key is None):
         raise UserError("a certificate and its key go together", "give both --certificate and --key")
+    told = read_settings(alerts) if alerts else None
     lakes, pem = lake or [default_lake()], (certificate, key) if certificate and key else None
     place = Place(host, port, token, known_as or (), show_statements, token_file, pem)
     if place.is_in_clear:
@@ -54,7 +57,7 @@ def serve(
     with recording(lakes[0]) if record else nullcontext():
         for there in lakes[1:] if record else lakes:
             Lake(there)
-        run(lakes, place, _listening)
+        run(lakes, place, _listening, told)
 
 
 def _listening(address: str) -> None:

@@ -5,12 +5,11 @@ before that.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import anyio
 import anyio.to_thread
 from prometheus_client import CollectorRegistry, Counter, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -20,36 +19,21 @@ from doctord.app.load_over_time import Wanted, load_found
 from doctord.errors import UserError
 from doctord.moments import parse_moment
 from doctord.serve.lakes import Lakes
-from doctord.serve.problems import Problem
+from doctord.serve.verdicts import CLEAR, Verdicts
 
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 LOAD_OF: Final = "-1m"
-FINDINGS_OF: Final = "-5m"
-FINDINGS_EVERY_S, FORECAST_EVERY_S = 60.0, 3600.0
 MOST_CLASSES: Final = 30
-_CLEAR: Final[Mapping[str, Any]] = {"findings": ()}
-
-Ask = Callable[[str, Mapping[str, str]], Awaitable[Mapping[str, Any]]]
-
-
-@dataclass
-class _Known:
-    """What was last worked out of a lake."""
-
-    findings: Mapping[str, Any] | None = None
-    forecast: Mapping[str, Any] | None = None
-    forecast_s: float = float("-inf")
 
 
 class Metrics:
     """The metrics of some lakes and of the server itself."""
 
-    def __init__(self, lakes: Lakes, ask: Ask) -> None:
-        """Nothing was worked out yet; `ask` gives the document of an endpoint."""
-        self._lakes, self._ask = lakes, ask
-        self._known = {name: _Known() for name in lakes.places}
+    def __init__(self, lakes: Lakes, verdicts: Verdicts) -> None:
+        """Nothing was answered yet; `verdicts` are those of the lakes."""
+        self._lakes, self._known = lakes, verdicts.known
         self._own = CollectorRegistry(auto_describe=False)
         ProcessCollector(namespace="doctord", registry=self._own)
         self._requests = Counter(
@@ -68,29 +52,6 @@ class Metrics:
         registry = CollectorRegistry(auto_describe=False)
         registry.register(_Given(await anyio.to_thread.run_sync(lambda: list(self._now()))))
         return generate_latest(registry) + generate_latest(self._own)
-
-    async def keep_known(self) -> None:
-        """Work out verdicts and forecasts again and again, one at a time, from the first scrape on."""
-        while True:
-            for name, known in self._known.items():
-                try:
-                    await self._renew(name, known)
-                except Exception:
-                    log.exception("%s: what /metrics tells was not renewed", name)
-            await anyio.sleep(FINDINGS_EVERY_S)
-
-    async def _renew(self, name: str, known: _Known) -> None:
-        known.findings = await self._asked("/findings", name, {"from": FINDINGS_OF}) or known.findings
-        if anyio.current_time() - known.forecast_s > FORECAST_EVERY_S:
-            known.forecast_s = anyio.current_time()
-            known.forecast = await self._asked("/forecast", name, {}) or known.forecast
-
-    async def _asked(self, path: str, lake: str, given: Mapping[str, str]) -> Mapping[str, Any] | None:
-        try:
-            return await self._ask(path, {"lake": lake, **given})
-        except (Problem, UserError) as refusal:  # nothing was recorded just now, say: then nothing is told
-            log.debug("%s: %s", path, refusal)
-            return _CLEAR if path == "/findings" else None
 
     def _now(self) -> Iterator[GaugeMetricFamily]:
         """What is told of the lakes."""
@@ -130,7 +91,7 @@ class Metrics:
         )
         for name, known in self._known.items():
             worst = dict[str, Mapping[str, Any]]()
-            for finding in (known.findings or _CLEAR)["findings"]:
+            for finding in (known.findings or CLEAR)["findings"]:
                 worst.setdefault(finding["cause"], finding)
             for cause, finding in worst.items():
                 confidence.add_metric([name, cause, finding["severity"]], finding["confidence"])

@@ -10,8 +10,10 @@ from typing import Final
 
 import uvicorn
 
+from doctord.app.alerts.settings import AlertSettings
 from doctord.errors import UserError
 from doctord.serve.access import Access, Guests, own_names
+from doctord.serve.alerting import Alerting
 from doctord.serve.lakes import Lakes
 from doctord.serve.limits import is_loopback
 from doctord.serve.server import application
@@ -66,14 +68,19 @@ class Place:
         return f"{'https' if self.certificate else 'http'}://{host}:{port}/{invitation}"
 
 
-def serve(lakes: Sequence[Path], place: Place, listening: Callable[[str], None]) -> None:
+def serve(
+    lakes: Sequence[Path], place: Place, listening: Callable[[str], None], alerts: AlertSettings | None = None
+) -> None:
     """Serve lakes until SIGINT or SIGTERM; `listening` is told the address to open, once it can be opened.
+
+    Whom `alerts` names is told of what is wrong in them.
 
     Raises:
         UserError: the address cannot be had, or the token or the certificate cannot be used.
     """
     guests, names = place.guests, {*own_names(), place.host, *place.names}
-    inner = application(Lakes(lakes), shows_words=place.shows_words)
+    alerting = Alerting(alerts, place.address(place.port, None)) if alerts else None
+    inner = application(Lakes(lakes), shows_words=place.shows_words, alerting=alerting)
     certificate, key = place.certificate or (None, None)
     config = uvicorn.Config(
         Access(inner, guests, names, is_tls=place.certificate is not None),

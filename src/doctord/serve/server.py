@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from doctord.mcp.server import server as mcp_server
+from doctord.serve.alerting import Alerting
 from doctord.serve.answers import Answers
 from doctord.serve.api import ENDPOINTS
 from doctord.serve.endpoint import Endpoint
@@ -29,6 +30,7 @@ from doctord.serve.problems import Problem
 from doctord.serve.replies import HANDLERS, PAGE, page, reply
 from doctord.serve.stream import Growth
 from doctord.serve.summing import keep_summing
+from doctord.serve.verdicts import Verdicts
 
 LONGEST_QUERY: Final = 8000  # bytes
 LONGEST_BODY: Final = 256 << 10
@@ -38,7 +40,7 @@ MCP: Final = "/mcp"
 class Server:
     """What the routes share: the lakes, and what was answered of them."""
 
-    def __init__(self, lakes: Lakes, *, shows_words: bool) -> None:
+    def __init__(self, lakes: Lakes, *, shows_words: bool, alerting: Alerting | None) -> None:
         """Serve these lakes; `shows_words`: to assistants also the names and texts that strangers wrote."""
         self.lakes = lakes
         # Who may ask is checked before (`access.Access`), for all paths in one way.
@@ -52,9 +54,10 @@ class Server:
         self._answers = Answers()
         self._growth = Growth(lakes)
         self._openapi = document(ENDPOINTS)
-        self._metrics = Metrics(lakes, self._ask)
+        self._verdicts, self._alerting = Verdicts(lakes, self._ask), alerting
+        self._metrics = Metrics(lakes, self._verdicts)
         self._beside: TaskGroup | None = None
-        self._is_scraped = False
+        self._are_verdicts_kept = False
 
     @asynccontextmanager
     async def running(self, _app: Starlette) -> AsyncIterator[None]:
@@ -63,6 +66,8 @@ class Server:
             self._beside = beside
             beside.start_soon(keep_summing, self.lakes)
             beside.start_soon(self._answers.warm_up)
+            if self._alerting:
+                self._keep_verdicts()
             yield
             beside.cancel_scope.cancel()
 
@@ -124,10 +129,13 @@ class Server:
         return (await self._answers.answer(endpoint, asked, parameters, is_past=is_past)).document
 
     async def _scrape(self, _request: Request) -> Response:
-        if self._beside and not self._is_scraped:  # verdicts cost CPU: nobody's, as long as nobody asks for them
-            self._is_scraped = True
-            self._beside.start_soon(self._metrics.keep_known)
+        self._keep_verdicts()
         return Response(await self._metrics.text(), 200, {"Cache-Control": "no-store"}, METRICS)
+
+    def _keep_verdicts(self) -> None:
+        if self._beside and not self._are_verdicts_kept:
+            self._are_verdicts_kept = True
+            self._beside.start_soon(self._verdicts.keep, self._alerting.look if self._alerting else None)
 
     async def _describe(self, _request: Request) -> Response:
         return JSONResponse(self._openapi)
@@ -137,9 +145,9 @@ class Server:
         return StreamingResponse(await self._growth.listen(), 200, headers, "text/event-stream")
 
 
-def application(lakes: Lakes, *, shows_words: bool = False) -> ASGIApp:
+def application(lakes: Lakes, *, shows_words: bool = False, alerting: Alerting | None = None) -> ASGIApp:
     """The application, to be guarded by `access.Access`."""
-    server = Server(lakes, shows_words=shows_words)
+    server = Server(lakes, shows_words=shows_words, alerting=alerting)
     return server.counted(Starlette(routes=server.routes(), exception_handlers=HANDLERS, lifespan=server.running))
 
 
