@@ -12,7 +12,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/pytest --numprocess
 # Where this is set, each process of tests and each command that a test starts would compile all of Python again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: checkup test quick test-anywhere check check-python check-rust advisories format docs web catalogues lock wheel release clean
+.PHONY: checkup demo test quick test-anywhere check check-python check-rust advisories format docs web catalogues lock wheel release clean
 
 # Editable install: Python is read where it stands, so only a change to the native crate or to the metadata builds again.
 $(VENV)/installed: pyproject.toml requirements/build.txt requirements/run.txt native/Cargo.toml native/Cargo.lock $(shell find native/src native/calltrace native/module -name '*.rs' -o -name Cargo.toml)
@@ -30,6 +30,10 @@ $(VENV)/tested: $(VENV)/installed requirements/dev.txt
 
 checkup: $(VENV)/installed
 	@$(BIN)/doctord checkup --for $(SECONDS)s || test $$? -eq 1
+
+# A private PostgreSQL with a changing load and faults, in a browser; `make demo OPTIONS='--port 0'`.
+demo: $(VENV)/tested
+	@$(BIN)/python tools/demo.py $(OPTIONS)
 
 # Two halves, which `make --jobs=2 check` runs beside each other.
 check: check-python check-rust
