@@ -47,8 +47,15 @@ class Reader:
             const found = {CLICKABLE}({json.dumps(inside)}).find({fits});
             if (!found) return null;
             found.scrollIntoView({{ block: "center", behavior: "instant" }});
-            await new Promise(requestAnimationFrame);
-            const seen = found.getBoundingClientRect();
+            // The first line of its label, as between two lines there is no link. What comes late may push it away:
+            // it has to stand still.
+            let seen = found.getClientRects()[0];
+            for (let still = 0; still < 5; ) {{
+                await new Promise(requestAnimationFrame);
+                const now = found.getClientRects()[0];
+                still = now.top === seen.top && now.left === seen.left ? still + 1 : 0;
+                seen = now;
+            }}
             return [seen.left + seen.width / 2, seen.top + seen.height / 2, found.innerText];
         }})()""")
         assert found, f"there is nothing to click: {what}"
