@@ -44,6 +44,12 @@ shift_clock() {
     printf '#!/bin/sh\nunset LD_PRELOAD\nexec rustdoc "$@"\n' >"$temporary/rustdoc"
     chmod 755 "$temporary/wrapper" "$temporary/rustc" "$temporary/rustdoc"
     export RUSTC_WRAPPER="$temporary/wrapper" RUSTC="$temporary/rustc" RUSTDOC="$temporary/rustdoc"
+    # fio holds its clock against the kernel's, and ends a job that seems to have hung for days.
+    if command -v fio >/dev/null; then
+        printf '#!/bin/sh\nunset LD_PRELOAD\nexec %s "$@"\n' "$(command -v fio)" >"$temporary/fio"
+        chmod 755 "$temporary/fio"
+        PATH="$temporary:$PATH"
+    fi
     clock=(env LD_PRELOAD="$temporary/true_waits.so:$library" FAKETIME="+$1s" FAKETIME_DONT_FAKE_MONOTONIC=1)
 }
 

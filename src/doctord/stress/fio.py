@@ -226,7 +226,10 @@ def _ran(
     """The jobs of fio's JSON, and why it did not come to its end."""
     began, why = time.monotonic(), ""
     with (folder / "told").open("w+b") as told, (folder / "errors").open("w+b") as errors:
-        with subprocess.Popen(tied(command), stdin=subprocess.DEVNULL, stdout=told, stderr=errors, cwd=folder) as fio:
+        # In a group of its own: where fio thinks that a job hangs it ends its whole group.
+        with subprocess.Popen(
+            tied(command), stdin=subprocess.DEVNULL, stdout=told, stderr=errors, cwd=folder, process_group=0
+        ) as fio:
             try:
                 while fio.poll() is None and not why:
                     time.sleep(_LOOKS_S)
