@@ -46,9 +46,10 @@ shift_clock() {
     export RUSTC_WRAPPER="$temporary/wrapper" RUSTC="$temporary/rustc" RUSTDOC="$temporary/rustdoc"
     # fio holds its clock against the kernel's, and ends a job that seems to have hung for days.
     if command -v fio >/dev/null; then
-        printf '#!/bin/sh\nunset LD_PRELOAD\nexec %s "$@"\n' "$(command -v fio)" >"$temporary/fio"
-        chmod 755 "$temporary/fio"
-        PATH="$temporary:$PATH"
+        mkdir "$temporary/bin"
+        printf '#!/bin/sh\nunset LD_PRELOAD\nexec %s "$@"\n' "$(command -v fio)" >"$temporary/bin/fio"
+        chmod 755 "$temporary/bin" "$temporary/bin/fio"
+        PATH="$temporary/bin:$PATH"
     fi
     clock=(env LD_PRELOAD="$temporary/true_waits.so:$library" FAKETIME="+$1s" FAKETIME_DONT_FAKE_MONOTONIC=1)
 }
