@@ -102,7 +102,7 @@ def shifted(rows: pl.DataFrame, by: timedelta) -> pl.DataFrame:
 
 def sum_up(lake: Path) -> None:
     """What a recorder, and a server that has run for a while, have done long before anybody asks."""
-    for module, arguments in (("roll_up", ["7948800"]), ("sum_load", [])):
+    for module, arguments in (("roll_up", ["7948800"]), ("over_time.sum_load", [])):
         began = time.monotonic()
         subprocess.run([sys.executable, "-m", f"doctord.app.{module}", lake, *arguments], check=True)
         print(f"{module}: {time.monotonic() - began:.0f} s", file=sys.stderr)

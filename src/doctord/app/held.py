@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from doctord.app.newest import Newest
+from doctord.app.over_time.newest import Newest
 from doctord.dataset.dataset import Dataset
 from doctord.lake.query import Lake
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from doctord.app.asked import Interval
-from doctord.app.load_history import LoadHistory, history_of
-from doctord.app.newest import Newest
+from doctord.app.over_time.load_history import LoadHistory, history_of
+from doctord.app.over_time.newest import Newest
 from doctord.app.source import Recorded
 from doctord.errors import UserError
 from doctord.mcp.place import names

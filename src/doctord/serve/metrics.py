@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry, Counter, ProcessCollector, gene
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from doctord.app.load_over_time import Wanted, load_found
+from doctord.app.over_time.load import Wanted, load_found
 from doctord.errors import UserError
 from doctord.moments import parse_moment
 from doctord.serve.lakes import Lakes

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from doctord.errors import UserError
-from doctord.report.buckets import columns
+from doctord.report.over_time.buckets import columns
 from doctord.serve.answers import Answer, etag_of
 from doctord.serve.endpoint import Endpoint
 from doctord.serve.openapi import ARROW, PREFIX

@@ -9,7 +9,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from doctord.app.sum_load import command
+from doctord.app.over_time.sum_load import command
 from doctord.lake.load_sums import missing
 from doctord.serve.lakes import Lakes
 

@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from doctord.app.changed import changed
-from doctord.app.events import events_of
+from doctord.app.over_time.events import events_of
 from doctord.mcp.place import period
 from doctord.mcp.told import Notes
 from doctord.report.changed import document

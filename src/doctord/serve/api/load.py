@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from doctord.app.load_over_time import Wanted, load_found, skews_found
-from doctord.report.load_over_time import document, skew_document
+from doctord.app.over_time.load import Wanted, load_found, skews_found
+from doctord.report.over_time.load import document, skew_document
 from doctord.serve.lakes import Asked
 from doctord.serve.parameters import Buckets, Dimension, OfTime, Where, filters
 

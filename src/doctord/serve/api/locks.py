@@ -4,8 +4,8 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from doctord.app.blocking import blocking_found
-from doctord.report.blocking import document
+from doctord.app.over_time.blocking import blocking_found
+from doctord.report.over_time.blocking import document
 from doctord.serve.lakes import Asked
 from doctord.serve.parameters import Buckets, OfTime
 

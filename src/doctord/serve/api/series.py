@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from doctord.app.envelopes import Wanted, figure_found, figures_told
-from doctord.report.envelopes import document, listed
+from doctord.app.over_time.envelopes import Wanted, figure_found, figures_told
+from doctord.report.over_time.envelopes import document, listed
 from doctord.serve.lakes import Asked
 from doctord.serve.parameters import Buckets, OfTime, Text
 

@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from doctord.app.statement import statement_found
-from doctord.report.envelopes import statement_document
+from doctord.app.over_time.statement import statement_found
+from doctord.report.over_time.envelopes import statement_document
 from doctord.serve.api.series import OneSeries
 from doctord.serve.lakes import Asked
 from doctord.serve.parameters import Buckets, OfTime

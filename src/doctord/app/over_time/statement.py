@@ -9,7 +9,7 @@ import polars as pl
 
 from doctord.analyse.over_time.buckets import Buckets
 from doctord.analyse.over_time.envelopes import Enveloped, envelopes, rows_of, spacing_s
-from doctord.app.load_history import history_of, literal
+from doctord.app.over_time.load_history import history_of, literal
 from doctord.app.source import Recorded
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from doctord.report.buckets import columns, values_of
+from doctord.report.over_time.buckets import columns, values_of
 
 
 def test_what_was_not_measured_is_null() -> None:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from doctord.analyse.over_time.load import Band
-from doctord.app.load_over_time import LoadFound, SkewsFound
-from doctord.report.buckets import rounded, times, values_of
+from doctord.app.over_time.load import LoadFound, SkewsFound
+from doctord.report.over_time.buckets import rounded, times, values_of
 
 
 def document(found: LoadFound) -> dict[str, Any]:

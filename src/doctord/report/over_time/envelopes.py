@@ -5,10 +5,10 @@ from dataclasses import asdict
 from typing import Any
 
 from doctord.analyse.over_time.envelopes import Enveloped
-from doctord.app.envelopes import FigureFound
-from doctord.app.statement import StatementFound
+from doctord.app.over_time.envelopes import FigureFound
+from doctord.app.over_time.statement import StatementFound
 from doctord.dataset.figure import Figure
-from doctord.report.buckets import rounded, spread, times
+from doctord.report.over_time.buckets import rounded, spread, times
 from doctord.report.wording import iso
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.app.newest import Newest
+from doctord.app.over_time.newest import Newest
 from doctord.dataset.rows import rows
 from doctord.lake.writer import LakeWriter
 
@@ -15,7 +15,7 @@ START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 def test_it_grows_with_what_is_written_and_stays_when_it_is_sealed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("doctord.app.newest.LOOKS_S", 0.0)
+    monkeypatch.setattr("doctord.app.over_time.newest.LOOKS_S", 0.0)
     lake, newest = tmp_path / "lake", Newest(tmp_path / "lake")
     assert newest.moment() is None
     with LakeWriter(lake) as writer:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from doctord.analyse.over_time.buckets import Buckets
 from doctord.analyse.over_time.load import LoadOverTime, Skew, load_over_time, skews
-from doctord.app.load_history import LoadHistory
+from doctord.app.over_time.load_history import LoadHistory
 
 Where = Mapping[str, Sequence[str | None]]
 

@@ -9,8 +9,8 @@ from doctord.analyse.over_time.buckets import Buckets
 from doctord.analyse.over_time.load import load_over_time
 from doctord.analyse.over_time.load_steps import EMPTY
 from doctord.app import sum_load
-from doctord.app.load_history import LoadHistory, sums
-from doctord.app.load_over_time import Wanted, load_found
+from doctord.app.over_time.load import Wanted, load_found
+from doctord.app.over_time.load_history import LoadHistory, sums
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.rows import rows
 from doctord.errors import UserError

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from doctord.analyse.over_time.blocking import Blocked
-from doctord.app.blocking import BlockingFound
-from doctord.report.buckets import rounded, times, values_of
+from doctord.app.over_time.blocking import BlockingFound
+from doctord.report.over_time.buckets import rounded, times, values_of
 
 MOST_ROOTS: Final = 20
 MOST_BELOW: Final = 30

@@ -1,0 +1,1 @@
+"""Documents of what a lake tells of over time, bucket by bucket."""
