@@ -123,7 +123,7 @@ class Access:
         self._limits.take(client)
         host = headers.get("host", "")
         if not self._is_ours(host):
-            raise Problem(421, "this host is not known by that name", "use its address, or `doctord serve --name NAME`")
+            raise Problem(421, "this host is not known by that name", "use its address, or `serve --known-as NAME`")
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
             raise Problem(403, "a page of another origin may not ask", "open the page that this server shows")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from doctord.app.alerts.settings import AlertSettings
 from doctord.errors import UserError
@@ -63,9 +64,16 @@ class Place:
 
     def address(self, port: int, guests: Guests | None) -> str:
         """What is to be opened in a browser."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        invitation = f"?token={guests.invitation}" if guests else ""
-        return f"{'https' if self.certificate else 'http'}://{host}:{port}/{invitation}"
+        return self._url(self.host, port) + (f"?token={guests.invitation}" if guests else "")
+
+    def page(self, port: int) -> str:
+        """Where others find the page: by a further name, or by the host's where it listens on all addresses."""
+        own = socket.gethostname() if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104 - looked for, not bound
+        return self._url(next(iter(self.names), own), port)
+
+    def _url(self, host: str, port: int) -> str:
+        name = f"[{host}]" if ":" in host else host
+        return f"{'https' if self.certificate else 'http'}://{name}:{port}/"
 
 
 def serve(
@@ -79,11 +87,18 @@ def serve(
         UserError: the address cannot be had, or the token or the certificate cannot be used.
     """
     guests, names = place.guests, {*own_names(), place.host, *place.names}
-    alerting = Alerting(alerts, place.address(place.port, None)) if alerts else None
-    inner = application(Lakes(lakes), shows_words=place.shows_words, alerting=alerting)
+    with _listening(place) as own:
+        port = own.getsockname()[1]
+        alerting = Alerting(alerts, place.page(port)) if alerts else None
+        inner = application(Lakes(lakes), shows_words=place.shows_words, alerting=alerting)
+        config = _config(Access(inner, guests, names, is_tls=place.certificate is not None), place)
+        _Server(config, lambda: listening(place.address(port, guests))).run([own])
+
+
+def _config(guarded: ASGIApp, place: Place) -> uvicorn.Config:
     certificate, key = place.certificate or (None, None)
     config = uvicorn.Config(
-        Access(inner, guests, names, is_tls=place.certificate is not None),
+        guarded,
         access_log=False,  # addresses hold filters: names that strangers chose
         log_level="warning",
         server_header=False,
@@ -100,8 +115,7 @@ def serve(
         config.load()
     except OSError as error:
         raise UserError(f"{certificate}, {key}: {error}", "name a certificate and its key, in PEM") from error
-    with _listening(place) as own:
-        _Server(config, lambda: listening(place.address(own.getsockname()[1], guests))).run([own])
+    return config
 
 
 def program_token(file: Path) -> str:

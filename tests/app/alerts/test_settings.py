@@ -67,6 +67,7 @@ def test_receivers_and_silences_are_read(tmp_path: Path) -> None:
         ('[[to]]\nkind = "webhook"\nurl_variable = "NOT_SET_HERE"', "to 1: the variable NOT_SET_HERE is not set"),
         (BOTH.replace('reason = "the migration, ticket 4711"\n', ""), "silence 1: there is no reason"),
         (BOTH.replace("2026-12-01T06:00:00Z", '"tomorrow"'), "silence 1: until is no moment"),
+        (BOTH.replace('host = "db7"', "host = 7"), "silence 1: host is no text"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(tmp_path: Path, text: str, said: str) -> None:

@@ -49,6 +49,19 @@ def test_a_silence_holds_for_its_cause_and_host_until_its_end() -> None:
     assert told[4] == [("row_locks", "firing")]
 
 
+def test_a_look_that_could_not_judge_is_none() -> None:
+    alerts = Alerts()
+    for minute in range(SEEN - 1):
+        alerts.look(BEGIN + timedelta(minutes=minute), [LOCKS])
+    alerts.look(BEGIN + timedelta(minutes=SEEN), [], lambda _: False)
+    assert [one.status for one in alerts.look(BEGIN + timedelta(minutes=SEEN + 1), [LOCKS])] == ["firing"]
+    for minute in range(GONE + 2):
+        assert (
+            alerts.look(BEGIN + timedelta(minutes=10 + minute), [FULL], lambda one: one.name != "row_locks")[1:] == []
+        )
+    assert "row_locks" in {one.condition.name for one in alerts.firing(BEGIN + timedelta(hours=1))}
+
+
 def test_one_cause_on_many_databases_is_one_message() -> None:
     many = [LOCKS._replace(host=f"db{number}") for number in range(50)]
     alerts = Alerts()

@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from http.client import HTTPException
 from typing import Any, Final
 from urllib.error import HTTPError
 from urllib.parse import urlencode
@@ -105,6 +106,6 @@ def _post(receiver: Receiver, url: str, told: object) -> bool:
             return True
     except HTTPError as error:
         log.warning("%s does not take alerts: HTTP %d", receiver.name, error.code)
-    except OSError as error:
+    except (OSError, HTTPException) as error:
         log.warning("%s cannot be told: %s", receiver.name, getattr(error, "reason", None) or type(error).__name__)
     return False

@@ -111,6 +111,9 @@ def _silence(where: str, told: Mapping[str, Any]) -> Silence:
     for needed in ("name", "reason", "until"):
         if not told.get(needed):
             raise UserError(f"{where}: there is no {needed}", "a silence has a reason and an end")
+    for text in ("name", "host", "reason"):
+        if not isinstance(told.get(text, ""), str):
+            raise UserError(f"{where}: {text} is no text", f'{text} = "..."')
     until = told["until"]
     if not isinstance(until, datetime):
         raise UserError(f"{where}: until is no moment", "2026-12-01T06:00:00Z, without quotes")

@@ -2,23 +2,28 @@
 
 What is seen by turns and by chance would call somebody for nothing, each time (flapping; R. Ewaschuk, "My Philosophy on
 Alerting", 2013: every page should be actionable). So a condition fires when it was there in `SEEN` looks in a row, and
-is resolved when it was gone in `GONE`.
+is resolved when it was gone in `GONE`. A look that could not judge is none: what nobody sees any more is not over.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 SEEN: Final = 2
 GONE: Final = 3
 
 
-class Condition(NamedTuple):
-    """What is wrong in one look at a lake: a finding that nothing else explains, or a threshold that is violated.
+Identity: TypeAlias = tuple[str, str, str, str | None]
 
-    `name` is the cause's or the threshold's; `of` what it is about, such as a database or a file system, null for the
-    host; `severity` is critical or warning; `what` says it in a sentence, which may be another one at each look.
+
+class Condition(NamedTuple):
+    """What is wrong in one look at a lake.
+
+    A finding that nothing else explains, a threshold that is violated, or that nobody records any more.
+    `name` is the cause's or the threshold's; `host` is empty where it is about the lake; `of` what it is about, such as
+    a database or a file system, null for the host; `severity` is critical or warning; `what` says it in a sentence,
+    which may be another one at each look.
     """
 
     lake: str
@@ -27,11 +32,17 @@ class Condition(NamedTuple):
     of: str | None
     severity: str
     what: str
+    kind: Literal["finding", "threshold", "recording"] = "finding"
 
     @property
-    def identity(self) -> tuple[str, str, str, str | None]:
+    def identity(self) -> Identity:
         """What makes it the same one in the next look."""
         return self.lake, self.host, self.name, self.of
+
+
+def everywhere(_condition: Condition) -> bool:
+    """A look that judged all there is."""
+    return True
 
 
 class Silence(NamedTuple):
@@ -71,10 +82,21 @@ class Alerts:
     def __init__(self, silences: Sequence[Silence] = ()) -> None:
         """Nothing was seen yet."""
         self._silences = silences
-        self._watched: dict[tuple[str, str, str, str | None], _Watched] = {}
+        self._watched: dict[Identity, _Watched] = {}
 
-    def look(self, moment: datetime, conditions: Iterable[Condition]) -> list[Alert]:
-        """What to tell after a look: what fires now, and what is over; in the order in which it was first seen."""
+    def look(
+        self,
+        moment: datetime,
+        conditions: Iterable[Condition],
+        judged: Callable[[Condition], bool] = everywhere,
+    ) -> list[Alert]:
+        """What to tell after a look: what fires now, and what is over; in the order in which it was first seen.
+
+        Args:
+            moment: When it was.
+            conditions: What is wrong.
+            judged: Whether it would have told a condition, had it still been there; else that stays as it was.
+        """
         there = {one.identity: one for one in conditions}
         for identity, condition in there.items():
             watched = self._watched.setdefault(identity, _Watched(condition, moment))
@@ -82,7 +104,9 @@ class Alerts:
         told = []
         for identity, watched in list(self._watched.items()):
             if identity not in there:
-                watched.missed, watched.seen = watched.missed + 1, 0 if not watched.is_told else watched.seen
+                if not judged(watched.condition):
+                    continue
+                watched.missed += 1
             told += self._changed(identity, watched, moment)
         return told
 
@@ -90,7 +114,7 @@ class Alerts:
         """All that fires, of which somebody was told."""
         return [Alert(one.condition, one.since, "firing", moment) for one in self._watched.values() if one.is_told]
 
-    def _changed(self, identity: tuple[str, str, str, str | None], watched: _Watched, moment: datetime) -> list[Alert]:
+    def _changed(self, identity: Identity, watched: _Watched, moment: datetime) -> list[Alert]:
         condition = watched.condition
         if not watched.is_told and watched.missed:
             del self._watched[identity]
