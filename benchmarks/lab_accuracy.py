@@ -22,17 +22,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lab_page import page, progress
-from lab_runs import Run, counted, judged_again, judged_by, keep, keep_judged_again, kept, parser
+from lab_runs import Run, counted, judged_by, judged_today, keep, keep_judged_again, kept, parser, told_by_lab
 
-from doctord.app.lab import first_cause
 from doctord.lab.binaries import find_binaries, version_of
 from doctord.lab.dose import INTENSITIES
 from doctord.lab.fault import all_faults
 from doctord.lab.load.workload import LOADS
-from doctord.report.diagnosis.document import document
 
 
 class Wanted(NamedTuple):
@@ -122,31 +120,15 @@ def run_once(wanted: Wanted, window: str, *, folder: Path, bin_dir: Path | None 
         "server": _server(bin_dir),
         "at": f"{moment:%F %T}",
         **judged_by(),
-        **(_told(told) if told else {}),
+        **(told_by_lab(told) if told else {}),
         "lake": lake.name if lake.exists() else None,
         "took_s": round(time.monotonic() - began, 1),
         "error": None if told else f"status {ended.returncode}: {ended.stderr.strip()[-500:]}",
     }
 
 
-def _told(told: dict[str, Any]) -> Run:
-    """What a row keeps of what `doctord lab run --json` gives."""
-    kept_as_it_is = {name: told[name] for name in ("skipped", "throughput", "effect", "first_cause", "correct")}
-    return kept_as_it_is | _named(told["diagnosis"])
-
-
-def _named(diagnosis: dict[str, Any] | None) -> Run:
-    """The causes that a diagnosis names, worst first, and how sure it is of the first."""
-    findings = diagnosis["findings"] if diagnosis else []
-    named = list(dict.fromkeys(finding["cause"] for finding in findings))
-    return {"named": named, "confidence": findings[0]["confidence"] if findings else None}
-
-
 def _again(run: Run, folder: Path) -> Run:
-    """What changes in a row where its recording is judged by the causes of today."""
-    diagnosis = judged_again(folder / run["lake"])
-    first = first_cause(diagnosis)
-    return {"first_cause": first, "correct": first == all_faults()[run["fault"]].cause} | _named(document(diagnosis))
+    return judged_today(folder / run["lake"], all_faults()[run["fault"]].cause)
 
 
 def _server(bin_dir: Path | None) -> str:

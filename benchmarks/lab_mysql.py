@@ -19,17 +19,26 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from lab_page import is_case, progress
-from lab_runs import NOT_JUDGING, Run, git, judged_again, judging_code, keep, kept, parser
+from lab_runs import (
+    NOT_JUDGING,
+    Run,
+    counted,
+    judged_by,
+    judged_today,
+    keep,
+    keep_judged_again,
+    kept,
+    parser,
+    told_by_lab,
+)
 
-from doctord.app.lab import first_cause
 from doctord.lab.errors import LabError
 from doctord.lab.fault import Engine, Fault, all_faults
 from doctord.lab.load.workload import LOADS
 from doctord.lab.mysql.binaries import find_program
-from doctord.report.diagnosis.document import document
 
 ELSEWHERE: Final = (*(name for name in NOT_JUDGING if name != "collect/mysql"), "collect/postgres", "collect/pgbouncer")
 FAULTS: Final = all_faults("mysql")
@@ -64,8 +73,7 @@ def main() -> None:
     """Run, or judge again, then write the table."""
     arguments = _arguments()
     if arguments.again:
-        runs = [_again(run, arguments.out) for run in kept(arguments.rows)]
-        arguments.rows.write_text("".join(json.dumps(run, ensure_ascii=False) + "\n" for run in runs))
+        keep_judged_again(arguments.rows, lambda run: _again(run, arguments.out), arguments.out, ELSEWHERE)
     else:
         arguments.out.mkdir(parents=True, exist_ok=True)
         with suppress(KeyboardInterrupt):
@@ -76,7 +84,7 @@ def main() -> None:
 
 def _run_all(arguments: argparse.Namespace) -> None:
     until = time.monotonic() + 60 * arguments.minutes if arguments.minutes else float("inf")
-    there = {_wanted(run) for run in counted(kept(arguments.rows)) if not run["error"]}
+    there = {_wanted(run) for run in counted(kept(arguments.rows), ELSEWHERE) if not run["error"]}
     names = list(FAULTS) if arguments.faults == "all" else arguments.faults.split(",")
     for one in wanted(names, arguments.runs):
         if one in there or not _is_here(one.target):
@@ -93,7 +101,7 @@ def wanted(names: list[str], runs: int) -> Iterator[Wanted]:
     for number in range(runs):
         for name, target in itertools.product(names, TARGETS):
             own = list(itertools.product(LOADS, sorted(FAULTS[name].intensities, key=lambda one: one != "moderate")))
-            load, intensity = own[number % len(own)] if number else own[0]
+            load, intensity = own[number % len(own)]
             yield Wanted(name, target.name, intensity, load, 1 + number // len(own))
 
 
@@ -112,8 +120,8 @@ def run_once(one: Wanted, window: str, folder: Path) -> Run:
         **one._asdict(),
         "server": find_program(target.engine, _folder(target.engine)).version,
         "at": f"{moment:%F %T}",
-        **_judged_by(),
-        **(_told(told) if told else {}),
+        **judged_by(ELSEWHERE),
+        **(told_by_lab(told) if told else {}),
         "lake": lake.name if lake.exists() else None,
         "took_s": round(time.monotonic() - began, 1),
         "error": None if told else f"status {ended.returncode}: {ended.stderr.strip()[-500:]}",
@@ -122,7 +130,7 @@ def run_once(one: Wanted, window: str, folder: Path) -> Run:
 
 def page(runs: list[Run], window: str) -> str:
     """The page of the reference: what was run where, and a table of faults by targets."""
-    today = counted(runs)
+    today = counted(runs, ELSEWHERE)
     cases = [run for run in today if not run.get("skipped") and is_case(run)]
     right = sum(bool(run.get("correct")) for run in cases)
     names = {run["fault"] for run in cases}
@@ -170,35 +178,8 @@ def _instead(run: Run) -> str:
     return "failed" if run["error"] else f"`{run['first_cause']}`" if run["first_cause"] else "nothing said"
 
 
-def counted(runs: list[Run]) -> list[Run]:
-    """The runs that were judged by the code of today."""
-    code = judging_code(ELSEWHERE)
-    return [run for run in runs if run["code"] == code]
-
-
 def _again(run: Run, folder: Path) -> Run:
-    if not run.get("lake") or not (folder / run["lake"]).exists():
-        return run
-    diagnosis = judged_again(folder / run["lake"])
-    first = first_cause(diagnosis)
-    told = document(diagnosis)
-    named = list(dict.fromkeys(finding["cause"] for finding in told["findings"]))
-    return run | {"first_cause": first, "correct": first == FAULTS[run["fault"]].cause, "named": named} | _judged_by()
-
-
-def _told(told: dict[str, Any]) -> Run:
-    """What a row keeps of what `doctord lab run --json` gives."""
-    findings = told["diagnosis"]["findings"] if told["diagnosis"] else []
-    named = list(dict.fromkeys(finding["cause"] for finding in findings))
-    return {name: told[name] for name in ("skipped", "throughput", "effect", "first_cause", "correct")} | {
-        "named": named,
-        "confidence": findings[0]["confidence"] if findings else None,
-    }
-
-
-def _judged_by() -> Run:
-    commit = git("describe", "--always", "--dirty", "--exclude=*").stdout.strip()
-    return {"commit": commit, "code": judging_code(ELSEWHERE)}
+    return judged_today(folder / run["lake"], FAULTS[run["fault"]].cause)
 
 
 def _wanted(run: Run) -> Wanted:

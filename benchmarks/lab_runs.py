@@ -17,10 +17,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from doctord.app.lab import first_cause
 from doctord.diagnose import engine
 from doctord.diagnose.finding import Diagnosis
 from doctord.lab.binaries import find_binaries, version_of
 from doctord.lake.query import Lake
+from doctord.report.diagnosis.document import document
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs/reference"
@@ -56,19 +58,22 @@ def kept(rows: Path) -> list[Run]:
     return [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
 
 
-def keep_judged_again(rows: Path, again: Callable[[Run], Run], folder: Path) -> list[Run]:
+def keep_judged_again(
+    rows: Path, again: Callable[[Run], Run], folder: Path, without: tuple[str, ...] = NOT_JUDGING
+) -> list[Run]:
     """Judge the runs anew whose recordings are in a folder, and keep all of them: those, and the others as they are."""
     runs = [
-        run | again(run) | judged_by() if run.get("lake") and (folder / run["lake"]).exists() else run
+        run | again(run) | judged_by(without) if run.get("lake") and (folder / run["lake"]).exists() else run
         for run in kept(rows)
     ]
     rows.write_text("".join(map(_line, runs)))
     return runs
 
 
-def judged_by() -> Run:
+def judged_by(without: tuple[str, ...] = NOT_JUDGING) -> Run:
     """What a row says of the code that judged it: the commit for readers, the hash for `counted`."""
-    return {"commit": git("describe", "--always", "--dirty", "--exclude=*").stdout.strip(), "code": judging_code()}
+    commit = git("describe", "--always", "--dirty", "--exclude=*").stdout.strip()
+    return {"commit": commit, "code": judging_code(without)}
 
 
 @cache
@@ -89,9 +94,29 @@ def _judging_files(without: tuple[str, ...]) -> Iterator[Path]:
                 yield path
 
 
-def counted(runs: Iterable[Run]) -> list[Run]:
+def counted(runs: Iterable[Run], without: tuple[str, ...] = NOT_JUDGING) -> list[Run]:
     """The runs that were judged by the code of today."""
-    return [run for run in runs if run["code"] == judging_code()]
+    return [run for run in runs if run["code"] == judging_code(without)]
+
+
+def told_by_lab(told: dict[str, Any]) -> Run:
+    """What a row keeps of what `doctord lab run --json` gives."""
+    kept_as_it_is = {name: told[name] for name in ("skipped", "throughput", "effect", "first_cause", "correct")}
+    return kept_as_it_is | _named(told["diagnosis"])
+
+
+def judged_today(lake: Path, expected: str | None) -> Run:
+    """What changes in a row where its recording is judged by the causes of today; `expected` is the injected cause."""
+    diagnosis = judged_again(lake)
+    first = first_cause(diagnosis)
+    return {"first_cause": first, "correct": first == expected} | _named(document(diagnosis))
+
+
+def _named(diagnosis: dict[str, Any] | None) -> Run:
+    """The causes that a diagnosis names, worst first, and how sure it is of the first."""
+    findings = diagnosis["findings"] if diagnosis else []
+    named = list(dict.fromkeys(finding["cause"] for finding in findings))
+    return {"named": named, "confidence": findings[0]["confidence"] if findings else None}
 
 
 def left_out(runs: list[Run]) -> str:

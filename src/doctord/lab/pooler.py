@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +12,7 @@ from typing import Final, Literal
 import psycopg
 
 from doctord.lab.errors import LabError
-from doctord.lab.host.processes import running, server_user, tied
+from doctord.lab.host.processes import free_port, running, server_user, tied
 from doctord.lab.server import DATABASE, PrivateServer
 
 Mode = Literal["transaction", "session"]
@@ -76,7 +75,7 @@ def pooler(server: PrivateServer, size: int, mode: Mode = "transaction") -> Iter
         raise LabError("pgbouncer was not found", "apt-get install pgbouncer")
     folder, user = server.folder / "pooler", server_user()
     folder.mkdir()
-    found = Pooler(folder, _free_port())
+    found = Pooler(folder, free_port())
     told = _CONFIGURATION.format(
         database=DATABASE,
         server=server.folder,
@@ -96,12 +95,6 @@ def pooler(server: PrivateServer, size: int, mode: Mode = "transaction") -> Iter
             yield found
         finally:
             server.beside.remove(found.address)
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def _wait_until_ready(one: Pooler, log: Path) -> None:

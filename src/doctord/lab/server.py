@@ -7,7 +7,6 @@ there because a real server has one. fsync stays on: a fault of commits needs it
 import getpass
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +20,12 @@ from psycopg import sql
 
 from doctord.lab.errors import LabError
 from doctord.lab.host.cgroup import Group
-from doctord.lab.host.processes import server_user, tied
+from doctord.lab.host.processes import end, free_port, server_user, tied
 
 DATABASE: Final = "pgbench"
 ROLES: Final = ("postgres", "app")
 """Whom the lab's own users may log in as: the administrator, and who is none, once a fault has made that role."""
 _START_S: Final = 30.0
-_STOP_S: Final = 10.0
 
 HEALTHY: Final[Mapping[str, str]] = {
     "shared_buffers": "256MB",  # the data set fits
@@ -81,7 +79,7 @@ class PrivateServer:
 
     def stop(self) -> None:
         """Stop it at once, before its time: for a fault that takes away a device on which it has files open."""
-        _stop(self.process, signal.SIGQUIT)
+        end(self.process, signal.SIGQUIT)
 
     def evict(self) -> None:
         """Let the operating system forget the data files, so that the next reads come from the disk."""
@@ -122,7 +120,7 @@ def running_server(
     Raises:
         LabError: it does not start; the message ends with its last words.
     """
-    port = _free_port()
+    port = free_port()
     places = {"port": str(port), "unix_socket_directories": str(folder)}
     own = {name: value.replace("{folder}", str(folder)) for name, value in settings.items()}
     _configure(data, {**HEALTHY, **places, **own})
@@ -142,7 +140,7 @@ def running_server(
         _wait_until_ready(server, log)
         yield server
     finally:
-        _stop(process, signal.SIGINT if orderly else signal.SIGQUIT)
+        end(process, signal.SIGINT if orderly else signal.SIGQUIT)
 
 
 class Grouped(Protocol):
@@ -159,13 +157,6 @@ def its_group(server: Grouped) -> Group:
     if server.group is None:
         raise LookupError("the fault does not say which controller it needs")
     return server.group
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _configure(data: Path, settings: Mapping[str, str]) -> None:
@@ -189,12 +180,3 @@ def _wait_until_ready(server: PrivateServer, log: Path) -> None:
             return
     last = log.read_text(errors="replace").splitlines()[-5:]
     raise LabError("the private server did not start", "its last words were:\n  " + "\n  ".join(last))
-
-
-def _stop(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
-    process.send_signal(how)
-    try:
-        process.wait(_STOP_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,15 +26,25 @@ def provide_cluster(binaries: Path, scale: int, data: Path) -> None:
 
     It is synced, so that its write-back does not fall into the run.
     """
-    kept = cache_folder() / f"postgresql-{version_of(binaries)}-scale{scale}-recipe{_RECIPE}"
-    with kept.with_name("lock").open("w") as lock:
+    kept = f"postgresql-{version_of(binaries)}-scale{scale}-recipe{_RECIPE}"
+    provide(kept, data, lambda: _prepare(binaries, scale, data))
+
+
+def provide(kept: str, data: Path, prepare: Callable[[], None]) -> None:
+    """Make `data` a copy of what is kept under a name, or let it be prepared and keep it; synced.
+
+    Raises:
+        LabError: it cannot be made.
+    """
+    folder = cache_folder() / kept
+    with folder.with_name("lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if kept.exists():
-            copy(kept, data)
+        if folder.exists():
+            _copy(folder, data)
         else:
-            log.info("preparing a cluster, once for this version of PostgreSQL")
-            _prepare(binaries, scale, data)
-            keep(data, kept)
+            log.info("preparing %s, once", kept)
+            prepare()
+            _keep(data, folder)
     quietly(["sync", "--file-system", data])
 
 
@@ -57,18 +67,16 @@ def cache_folder() -> Path:
     return folder
 
 
-def copy(source: Path, target: Path) -> None:
-    """Copy a data directory, sharing its blocks where the file system can."""
+def _copy(source: Path, target: Path) -> None:
     quietly(["cp", "--archive", "--reflink=auto", "--no-target-directory", source, target])
 
 
-def keep(data: Path, kept: Path) -> None:
-    """Keep a copy of a data directory under a name that is there only once it is whole."""
+def _keep(data: Path, kept: Path) -> None:
     partial = kept.with_name("partial")
     if partial.exists():
         shutil.rmtree(partial)
     try:
-        copy(data, partial)
+        _copy(data, partial)
         partial.rename(kept)
     finally:
         shutil.rmtree(partial, ignore_errors=True)

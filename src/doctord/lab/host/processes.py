@@ -4,6 +4,7 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -12,6 +13,7 @@ from types import FrameType
 
 from doctord.lab.errors import LabError
 
+_STOP_S = 10.0
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -32,6 +34,24 @@ def tied(command: Sequence[str | Path], *, on_death: str = "KILL", user: str | N
         account = pwd.getpwnam(user)
         prefix += [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
     return [*prefix, "--", *map(str, command)]
+
+
+def free_port() -> int:
+    """A port of the loopback that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def end(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
+    """Send a server a signal, and kill it where it does not end of it."""
+    process.send_signal(how)
+    try:
+        process.wait(_STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 @contextmanager

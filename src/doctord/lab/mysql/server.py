@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from doctord.lab.errors import LabError
 from doctord.lab.host.cgroup import Group
-from doctord.lab.host.processes import server_user, tied
+from doctord.lab.host.processes import end, free_port, server_user, tied
 from doctord.lab.mysql.binaries import Program
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 DATABASE: Final = "shop"
 _START_S: Final = 60.0
-_STOP_S: Final = 10.0
 
 HEALTHY: Final[Mapping[str, str]] = {
     "innodb_buffer_pool_size": "256M",  # the data set fits
@@ -132,7 +131,7 @@ def running_server(
         LabError: it does not start; the message ends with its last words.
     """
     own = {name: value.replace("{folder}", str(folder)) for name, value in settings.items()}
-    port = _free_port()
+    port = free_port()
     options = {**HEALTHY, "datadir": str(data), "socket": str(folder / "mysqld.sock"), "port": str(port), **own}
     log = folder / "mysqld.log"
     with log.open("ab") as output:
@@ -152,7 +151,7 @@ def running_server(
             administrator.cursor().execute(f"ALTER USER IF EXISTS app@localhost IDENTIFIED BY '{server.secret}'")
         yield server
     finally:
-        _stop(process, signal.SIGTERM if orderly else signal.SIGKILL)
+        end(process, signal.SIGTERM if orderly else signal.SIGKILL)
 
 
 def command(program: Program, options: Mapping[str, str], *flags: str) -> list[str]:
@@ -170,13 +169,6 @@ def own_user() -> str:
     return pwd.getpwuid(os.geteuid()).pw_name
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def _wait_until_ready(server: PrivateMySQL, log: Path) -> None:
     deadline = time.monotonic() + _START_S
     while server.process.poll() is None and time.monotonic() < deadline:
@@ -186,12 +178,3 @@ def _wait_until_ready(server: PrivateMySQL, log: Path) -> None:
         time.sleep(0.05)
     last = log.read_text(errors="replace").splitlines()[-5:]
     raise LabError("the private server did not start", "its last words were:\n  " + "\n  ".join(last))
-
-
-def _stop(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
-    process.send_signal(how)
-    try:
-        process.wait(_STOP_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

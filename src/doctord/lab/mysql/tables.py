@@ -3,8 +3,6 @@
 A bank as of TPC-B: 10 branches, 100 tellers, 300,000 accounts, a history. The second load enters orders beside it.
 """
 
-import fcntl
-import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -15,9 +13,7 @@ from doctord.lab.load.workload import Load
 from doctord.lab.mysql.binaries import Program
 from doctord.lab.mysql.clients import Script
 from doctord.lab.mysql.server import DATABASE, command, own_user, running_server
-from doctord.lab.template import cache_folder, copy, keep, quietly
-
-log = logging.getLogger("doctord.lab")
+from doctord.lab.template import provide, quietly
 
 ACCOUNTS: Final = 300_000
 _RECIPE: Final = 1  # raise it when what a template holds changes
@@ -94,17 +90,12 @@ def provide_data(program: Program, data: Path) -> None:
         LabError: it cannot be made; why, in the server's last words.
     """
     kind = "mariadb" if program.is_mariadb else "mysql"
-    kept = cache_folder() / f"{kind}-{program.version}-{own_user()}-recipe{_RECIPE}"
-    with kept.with_name("lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if kept.exists():
-            copy(kept, data)
-        else:
-            log.info("preparing a data directory, once for this version of %s", kind)
-            _install(program, data)
-            _fill(program, data)
-            keep(data, kept)
-    quietly(["sync", "--file-system", data])
+    provide(f"{kind}-{program.version}-{own_user()}-recipe{_RECIPE}", data, lambda: _prepare(program, data))
+
+
+def _prepare(program: Program, data: Path) -> None:
+    _install(program, data)
+    _fill(program, data)
 
 
 def _install(program: Program, data: Path) -> None:

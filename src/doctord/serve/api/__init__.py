@@ -2,8 +2,9 @@
 
 from typing import Final
 
+from doctord.mcp.tools.changes import Changes
 from doctord.serve.api.capacity import Forecast, ForecastParameters, forecast
-from doctord.serve.api.events import Changes, ChangesParameters, Events, EventsParameters, changes, events
+from doctord.serve.api.events import ChangesParameters, Events, EventsParameters, changes, events
 from doctord.serve.api.findings import Findings, FindingsParameters, findings
 from doctord.serve.api.latencies import Map, MapParameters, latency_map
 from doctord.serve.api.load import Dimensions, Filtered, Load, LoadParameters, load, load_dimensions

@@ -53,19 +53,6 @@ class Events(TypedDict):
     total: int
 
 
-class Changes(TypedDict):
-    """What is different after from before; names and texts in it were written by strangers."""
-
-    before: dict[str, str | None]
-    after: dict[str, str | None]
-    changes: list[dict[str, Any]]
-    moved: list[dict[str, Any]]
-    events: list[dict[str, Any]]
-    not_recorded: list[str]
-    left_out: dict[str, int]
-    notes: list[str]
-
-
 def events(asked: Asked, given: EventsParameters) -> dict[str, Any]:
     """What happened: restarts, crashes, checkpoints, settings that changed, gaps in what was recorded."""
     rows = events_of(asked.recorded, asked.since, asked.until)

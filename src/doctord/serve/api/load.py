@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from doctord.app.over_time.load import Wanted, load_found, skews_found
 from doctord.report.over_time.load import document, skew_document
+from doctord.serve.api.documents import Envelope, OfBuckets
 from doctord.serve.lakes import Asked
 from doctord.serve.parameters import Buckets, Dimension, OfTime, Where, filters
 
@@ -45,26 +46,9 @@ class Others(TypedDict):
     names: int
 
 
-class Envelope(TypedDict):
-    """Of each bucket the mean of its steps, their extremes and quartiles."""
-
-    mean: list[float | None]
-    low: list[float | None]
-    q1: list[float | None]
-    median: list[float | None]
-    q3: list[float | None]
-    high: list[float | None]
-
-
-class Load(TypedDict):
+class Load(OfBuckets):
     """The load, the largest band first. A bucket is null where nothing looked; `step_s`: what the envelope is of."""
 
-    since: str
-    until: str
-    start: str
-    start_s: int
-    bucket_s: int
-    buckets: int
     step_s: int
     dimension: str
     sessions: float

@@ -6,6 +6,7 @@ from typing_extensions import TypedDict
 
 from doctord.app.over_time.blocking import blocking_found
 from doctord.report.over_time.blocking import document
+from doctord.serve.api.documents import OfBuckets
 from doctord.serve.lakes import Asked
 from doctord.serve.parameters import Buckets, OfTime
 
@@ -40,15 +41,9 @@ class Blocked(TypedDict):
     left_out: int
 
 
-class Blocking(TypedDict):
+class Blocking(OfBuckets):
     """The trees, the one behind whose root others waited longest first."""
 
-    since: str
-    until: str
-    start: str
-    start_s: int
-    bucket_s: int
-    buckets: int
     trees: list[Blocked]
     left_out: int
 

@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from doctord.app.over_time.envelopes import Wanted, figure_found, figures_told
 from doctord.report.over_time.envelopes import document, listed
+from doctord.serve.api.documents import Envelope, OfBuckets
 from doctord.serve.lakes import Asked
 from doctord.serve.parameters import Buckets, OfTime, Text
 
@@ -23,7 +24,7 @@ class SeriesParameters(OfTime):
     top: int = Field(12, ge=1, le=100, description="How many series at most, those of the largest average.")
 
 
-class OneSeries(TypedDict):
+class OneSeries(Envelope):
     """One entity; of each bucket the mean, the extremes and the quartiles. Null: it was not measured."""
 
     host: str | None
@@ -31,23 +32,11 @@ class OneSeries(TypedDict):
     entity: str | None
     average: float
     newest: float
-    mean: list[float | None]
-    low: list[float | None]
-    q1: list[float | None]
-    median: list[float | None]
-    q3: list[float | None]
-    high: list[float | None]
 
 
-class Series(TypedDict):
+class Series(OfBuckets):
     """A figure; `step_s`: the quartiles are of means of so many seconds, 0: of what was measured."""
 
-    since: str
-    until: str
-    start: str
-    start_s: int
-    bucket_s: int
-    buckets: int
     step_s: int
     figure: str
     title: str

@@ -6,16 +6,10 @@ from typing_extensions import TypedDict
 
 from doctord.app.held import Held, held
 from doctord.errors import UserError
+from doctord.mcp.tools.servers import Server
 from doctord.report.wording import iso
 from doctord.serve.lakes import Lakes
 from doctord.serve.parameters import OfLake
-
-
-class Server(TypedDict):
-    """A database server; its version is null where none was recorded."""
-
-    server: str
-    version: str | None
 
 
 class LakeHeld(TypedDict):
