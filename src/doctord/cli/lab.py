@@ -8,6 +8,7 @@ import typer
 
 from doctord.cli import Terminal, app, command, show
 from doctord.cli.arguments import Json, argument, flag, folder, in_lake, length, number
+from doctord.errors import UserError
 from doctord.printable import json_text, log_to_standard_error
 from doctord.units import parse_duration
 
@@ -74,6 +75,8 @@ def run_fault(
         None if diagnose else lambda server: typer.echo(words.invitation(fault, server, seconds, keep=keep), err=True)
     )
     dose = Dose(seed, intensity)
+    if performance_schema is not None and engine == "postgresql":
+        raise UserError("PostgreSQL has no performance_schema", "--engine mariadb, or mysql")
     settings = {} if performance_schema is None else {"performance_schema": "ON" if performance_schema else "OFF"}
     tried = try_fault(
         fault, seconds, invite, dose=dose, load=load, bin_dir=bin_dir, keep=keep, lake=lake, watcher=Terminal(),

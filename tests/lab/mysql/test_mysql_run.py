@@ -65,6 +65,18 @@ def test_the_check_up_names_the_injected_fault_first() -> None:
     assert (document["first_cause"], document["correct"], document["skipped"]) == ("row_locks", True, None)
 
 
+def test_what_postgresql_does_not_have_is_refused() -> None:
+    command = [Path(sys.executable).with_name("doctord"), "lab", "run", "none", "--performance-schema"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, "PostgreSQL has no performance_schema" in ended.stderr) == (2, True)
+
+
+def test_a_figure_of_a_server_that_is_gone_is_null() -> None:
+    seen: list[PrivateMySQL] = []
+    run(FAULTS["none"], seen.append, engine="mariadb")
+    assert seen[0].figure("SHOW GLOBAL STATUS LIKE 'Uptime'") is None
+
+
 def test_a_name_of_another_engine_is_refused_with_where_to_look() -> None:
     command = [Path(sys.executable).with_name("doctord"), "lab", "run", "jit_everything", "--engine", "mysql"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)

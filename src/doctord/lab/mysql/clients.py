@@ -77,7 +77,7 @@ def clients(
 
 def _wait_until_begun(process: subprocess.Popen[bytes], report: Path) -> None:
     deadline = time.monotonic() + _BEGIN_S
-    while process.poll() is None and time.monotonic() < deadline and not report.read_text().startswith(_LINE):
+    while process.poll() is None and time.monotonic() < deadline and _LINE not in report.read_text():
         time.sleep(0.05)
 
 

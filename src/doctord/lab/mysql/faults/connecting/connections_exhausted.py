@@ -10,7 +10,8 @@ from doctord.lab.mysql.fault import fault
 from doctord.lab.mysql.server import PrivateMySQL
 
 _LIMIT, _KEPT = 20, 15
-_REFUSED = Figure("logins refused", "logins", 1, lambda server: server.status("Connection_errors_max_connections"))
+_REFUSALS = "SHOW GLOBAL STATUS LIKE 'Connection_errors_max_connections'"
+_REFUSED = Figure("logins refused", "logins", 1, lambda server: server.figure(_REFUSALS))
 
 
 @fault(cause="connections_near_limit", effect=_REFUSED, settings={"max_connections": str(_LIMIT)})

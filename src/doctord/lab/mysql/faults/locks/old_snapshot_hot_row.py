@@ -11,9 +11,7 @@ from doctord.lab.mysql.server import PrivateMySQL
 
 
 def _history(server: PrivateMySQL) -> float | None:
-    metric = "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'"
-    [(length,)] = server.execute(metric)
-    return float(length)
+    return server.figure("SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'")
 
 
 _LONGER = Figure("InnoDB's history", "transactions", 10_000, _history)
