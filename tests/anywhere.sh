@@ -51,6 +51,8 @@ shift_clock() {
         chmod 755 "$temporary/bin" "$temporary/bin/fio"
         PATH="$temporary/bin:$PATH"
     fi
+    # Servers' data that are kept for the next run have the date of this one in them.
+    mkdir "$temporary/cache" && export XDG_CACHE_HOME="$temporary/cache"
     clock=(env LD_PRELOAD="$temporary/true_waits.so:$library" FAKETIME="+$1s" FAKETIME_DONT_FAKE_MONOTONIC=1)
 }
 

@@ -62,6 +62,8 @@ OF_OTHERS = {
     "--exclude",  # systemd-tmpfiles
     "--checkpoint",  # pg_basebackup
     "--pkglibdir",  # pg_config
+    "--web", "--collect",  # Prometheus and its exporters: --web.config.file, --collect.info_schema.processlist
+    "--socket", "--user",  # mysql
 }  # fmt: skip
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 

@@ -8,7 +8,7 @@ import pytest
 from doctord.analyse.over_time.buckets import Buckets
 from doctord.analyse.over_time.load import load_over_time
 from doctord.analyse.over_time.load_steps import EMPTY
-from doctord.app import sum_load
+from doctord.app.over_time import sum_load
 from doctord.app.over_time.load import Wanted, load_found
 from doctord.app.over_time.load_history import LoadHistory, sums
 from doctord.dataset.dataset import Dataset

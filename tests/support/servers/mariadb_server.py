@@ -19,7 +19,7 @@ import pymysql
 import pytest
 
 from alone import alone
-from servers import cache_folder, free_port
+from servers import data_folder, free_port
 
 START_S = 120
 
@@ -114,7 +114,7 @@ def running_mariadb(**settings: object) -> Iterator[MariaDBServer]:
 def _template() -> Path:
     """A fresh data directory to copy: to make one takes seconds."""
     version = subprocess.run([binary("mariadbd"), "--version"], capture_output=True, text=True, check=True).stdout
-    cached = cache_folder() / "data-mariadb"
+    cached = data_folder() / "data-mariadb"
     stamp = cached / "made-by"
     with alone(cached.name):
         if not (stamp.exists() and stamp.read_text() == version):

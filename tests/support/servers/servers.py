@@ -164,7 +164,7 @@ def _give_away(folder: Path) -> None:
 @cache
 def _template(version: int) -> Path:
     """A fresh data directory to copy: initdb takes a second, a copy a tenth of it."""
-    binaries, cached = _binaries(version), cache_folder() / f"data-{version}"
+    binaries, cached = _binaries(version), data_folder() / f"data-{version}"
     full = subprocess.run([binaries / "postgres", "-V"], capture_output=True, text=True, check=True, **_unprivileged())
     stamp = cached / "made-by"
     with alone(cached.name):
@@ -245,6 +245,12 @@ def cache_folder() -> Path:
     if os.geteuid() == 0:
         return Path("/var/cache/doctord-tests")
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "doctord-tests"
+
+
+def data_folder() -> Path:
+    """Where fresh data directories are kept: apart where XDG_CACHE_HOME says so, as under another clock."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    return Path(home) / "doctord-tests" if home else cache_folder()
 
 
 def free_port() -> int:

@@ -47,9 +47,9 @@ def blocking_trees(dataset: Dataset, buckets: Buckets) -> list[Blocked]:
         return []
     placed = paths.with_columns(bucket=((pl.col("end_us") - 1) // _US - buckets.start_s) // buckets.width_s)
     placed = placed.filter(pl.col("bucket").is_between(0, buckets.count - 1))
-    sums = placed.group_by("db", "path", "bucket").agg(pl.col("interval_s").sum())
+    sums = placed.group_by("db", "path", "bucket", maintain_order=True).agg(pl.col("interval_s").sum())
     whole = pl.col("interval_s").sum().over("db", "path")  # where there are too many, those of most time are there
-    sums = sums.sort(whole, "db", "path", "bucket", descending=[True, False, False, False])
+    sums = sums.sort(whole, "db", "path", "bucket", descending=[True, False, False, False], maintain_order=True)
     forest = _Forest(buckets)
     for db, path, bucket, seconds in sums.iter_rows():
         forest.add(str(db), tuple(path), int(bucket), float(seconds))
@@ -110,7 +110,7 @@ def _tell(dataset: Dataset, nodes: Sequence[Blocked]) -> None:
     """Say of each session what it was, and what it was seen in most."""
     sids = sorted({node.sid for node in nodes})
     session = dataset.frame("session").filter(pl.col("sid").is_in(sids))
-    about = session.group_by("db", "sid").agg(
+    about = session.group_by("db", "sid", maintain_order=True).agg(
         *(pl.col(name).cast(pl.String).drop_nulls().mode().sort().first() for name in _ABOUT)
     )
     known = {(row["db"], row["sid"]): {name: row[name] for name in _ABOUT} for row in about.iter_rows(named=True)}

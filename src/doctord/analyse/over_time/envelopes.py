@@ -73,7 +73,9 @@ _NO_ROWS: Final = pl.DataFrame(
 
 def spacing_s(rows: pl.DataFrame) -> float:
     """Seconds between two measurements of one entity, mostly; 0 where there are no two."""
-    gaps = rows.sort("end_us").select((pl.col("end_us").diff().over(KEY) / _US).alias("gap_s"))["gap_s"]
+    gaps = rows.sort("end_us", maintain_order=True).select((pl.col("end_us").diff().over(KEY) / _US).alias("gap_s"))[
+        "gap_s"
+    ]
     usual = gaps.drop_nulls().filter(gaps.drop_nulls() > 0).median()
     return float(usual) if isinstance(usual, int | float) else 0.0
 
@@ -88,15 +90,15 @@ def envelopes(rows: pl.DataFrame, buckets: Buckets) -> Iterator[Enveloped]:
     value, weight = pl.col("value"), pl.col("weight")
     placed = rows.with_columns(bucket=((pl.col("end_us") - 1) // _US - buckets.start_s) // buckets.width_s)
     placed = placed.filter(pl.col("bucket").is_between(0, buckets.count - 1))
-    sums = placed.group_by(*KEY, "bucket").agg(
+    sums = placed.group_by(*KEY, "bucket", maintain_order=True).agg(
         ((value * weight).sum() / weight.sum()).alias("mean"),
         pl.col("low").min(),
         *(value.quantile(share).alias(name) for name, share in (("q1", 0.25), ("median", 0.5), ("q3", 0.75))),
         pl.col("high").max(),
         weight.sum(),
-        value.sort_by("end_us").last().alias("last"),
+        value.sort_by("end_us", maintain_order=True).last().alias("last"),
     )
-    for key, part in sums.sort("bucket").group_by(*KEY, maintain_order=True):
+    for key, part in sums.sort("bucket", maintain_order=True).group_by(*KEY, maintain_order=True):
         at = part["bucket"].to_numpy()
 
         def spread(name: str, part: pl.DataFrame = part, at: Numbers = at) -> Numbers:

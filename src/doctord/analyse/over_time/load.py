@@ -104,10 +104,18 @@ def load_over_time(
     seconds = float(np.nansum(looked_s))
     active = steps.active.with_columns(bucket=_bucket(steps, buckets))
     is_looked = pl.col("bucket").is_in(np.flatnonzero(~np.isnan(looked_s)))
-    chosen = active.filter(is_looked).join(kinds.select("kind"), "kind", how="semi")
-    by_kind = chosen.group_by("bucket", "kind").agg(pl.col("active_s").sum())
-    sums = by_kind.join(kinds, "kind").group_by("bucket", "name").agg(pl.col("active_s").sum())
-    by_name = sums.group_by("name").agg(pl.col("active_s").sum()).sort("active_s", "name", descending=[True, False])
+    chosen = active.filter(is_looked).join(kinds.select("kind"), "kind", how="semi", maintain_order="left")
+    by_kind = chosen.group_by("bucket", "kind", maintain_order=True).agg(pl.col("active_s").sum())
+    sums = (
+        by_kind.join(kinds, "kind", maintain_order="left")
+        .group_by("bucket", "name", maintain_order=True)
+        .agg(pl.col("active_s").sum())
+    )
+    by_name = (
+        sums.group_by("name", maintain_order=True)
+        .agg(pl.col("active_s").sum())
+        .sort("active_s", "name", descending=[True, False], maintain_order=True)
+    )
     names, all_s = by_name["name"].to_list(), float(by_name["active_s"].sum())
 
     def band(name: str | None, rows: pl.DataFrame) -> Band:
@@ -130,14 +138,16 @@ def skews(steps: Steps, where: Mapping[str, Sequence[str | None]]) -> list[Skew]
     1966): 1 - H / ln(n), H being Shannon's entropy of the parts, and n how many there are.
     """
     kinds = _chosen(steps, tuple(where), where)
-    whole = steps.active.group_by("kind").agg(pl.col("active_s").sum()).filter(pl.col("active_s") > 0)
-    chosen = kinds.join(whole, "kind")
+    whole = (
+        steps.active.group_by("kind", maintain_order=True).agg(pl.col("active_s").sum()).filter(pl.col("active_s") > 0)
+    )
+    chosen = kinds.join(whole, "kind", maintain_order="left")
     found = list[Skew]()
     for name in steps.dimensions:
-        parts = chosen.group_by(value=DIMENSIONS[name]).agg(pl.col("active_s").sum())
+        parts = chosen.group_by(value=DIMENSIONS[name], maintain_order=True).agg(pl.col("active_s").sum())
         if name in where or parts.is_empty():
             continue
-        parts = parts.sort("active_s", "value", descending=[True, False])
+        parts = parts.sort("active_s", "value", descending=[True, False], maintain_order=True)
         shares = parts["active_s"].to_numpy() / parts["active_s"].sum()
         possible = len(parts) + (name in MAY_BE_NONE and parts["value"].null_count() == 0)
         entropy = -float(np.sum(shares * np.log(shares)))
@@ -176,7 +186,10 @@ def _looked(steps: Steps, where: Mapping[str, Sequence[str | None]], buckets: Bu
         rows = rows.filter(_is_one_of("host", where["host"]))
     rows = rows.filter(pl.col("bucket").is_between(0, buckets.count - 1))
     longest = (
-        rows.group_by("bucket", "host").agg(pl.col("looked_s").sum()).group_by("bucket").agg(pl.col("looked_s").max())
+        rows.group_by("bucket", "host", maintain_order=True)
+        .agg(pl.col("looked_s").sum())
+        .group_by("bucket", maintain_order=True)
+        .agg(pl.col("looked_s").max())
     )
     looked_s = np.full(buckets.count, np.nan)
     looked_s[longest["bucket"].to_numpy()] = longest["looked_s"].to_numpy()
@@ -185,8 +198,10 @@ def _looked(steps: Steps, where: Mapping[str, Sequence[str | None]], buckets: Bu
 
 def _envelope(steps: Steps, chosen: pl.DataFrame, looked_s: Numbers, buckets: Buckets, *, is_all: bool) -> Envelope:
     """The spread of the load of single steps in each bucket; a step without a session has load 0."""
-    by_step = chosen.group_by("bucket", "at").agg(pl.col("active_s").sum() / steps.step_s, pl.col("most").max())
-    by_step = by_step.sort("bucket", "active_s")
+    by_step = chosen.group_by("bucket", "at", maintain_order=True).agg(
+        pl.col("active_s").sum() / steps.step_s, pl.col("most").max()
+    )
+    by_step = by_step.sort("bucket", "active_s", maintain_order=True)
     bucket, load = by_step["bucket"].to_numpy(), by_step["active_s"].to_numpy()
     there = np.bincount(bucket, minlength=buckets.count) if len(bucket) else np.zeros(buckets.count, dtype=np.int64)
     all_steps = np.maximum(np.rint(np.nan_to_num(looked_s) / steps.step_s).astype(np.int64), there)
@@ -209,14 +224,14 @@ def _most(steps: Steps, by_step: pl.DataFrame, buckets: Buckets, *, is_all: bool
     rows = by_step.select("bucket", high="most")
     if is_all:
         rows = _extremes(steps, buckets).select("bucket", "high")
-    most = rows.group_by("bucket").agg(pl.col("high").max())
+    most = rows.group_by("bucket", maintain_order=True).agg(pl.col("high").max())
     found = np.full(buckets.count, -np.inf)
     found[most["bucket"].to_numpy()] = most["high"].to_numpy()
     return found
 
 
 def _fewest(steps: Steps, buckets: Buckets) -> Numbers:
-    rows = _extremes(steps, buckets).group_by("bucket").agg(pl.col("low").min())
+    rows = _extremes(steps, buckets).group_by("bucket", maintain_order=True).agg(pl.col("low").min())
     found = np.full(buckets.count, np.inf)
     found[rows["bucket"].to_numpy()] = rows["low"].to_numpy()
     return found
@@ -226,7 +241,7 @@ def _extremes(steps: Steps, buckets: Buckets) -> pl.DataFrame:
     """The extremes of each step by bucket, of all hosts together."""
     rows = steps.looked.with_columns(bucket=_bucket(steps, buckets))
     rows = rows.filter(pl.col("bucket").is_between(0, buckets.count - 1))
-    return rows.group_by("bucket", "at").agg(pl.col("low").sum(), pl.col("high").sum())
+    return rows.group_by("bucket", "at", maintain_order=True).agg(pl.col("low").sum(), pl.col("high").sum())
 
 
 def _bucket(steps: Steps, buckets: Buckets) -> pl.Expr:

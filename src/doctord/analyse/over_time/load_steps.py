@@ -72,16 +72,16 @@ def steps_of(dataset: Dataset, dimensions: Sequence[str] = tuple(DIMENSIONS), *,
         is_growing: A host is looked at a moment after its sessions: of that moment nobody knows yet.
     """
     kinds, rows = _rows(dataset, dimensions)
-    looks = _looks(dataset, rows.join(kinds.select("kind", "host"), "kind"))
+    looks = _looks(dataset, rows.join(kinds.select("kind", "host"), "kind", maintain_order="left"))
     usual_s = max(float(part["interval_s"].median() or 0.0) for part in (rows, looks))  # type: ignore[arg-type]
     step_s = FINEST_S if usual_s <= 1.5 * FINEST_S else math.ceil(usual_s)
     if is_growing:
-        last = looks.group_by("host").agg(pl.col("end_us").max().alias("last_us"))
-        known = kinds.select("kind", "host").join(last, "host", nulls_equal=True)
-        rows = rows.join(known, "kind").filter(pl.col("end_us") <= pl.col("last_us"))
+        last = looks.group_by("host", maintain_order=True).agg(pl.col("end_us").max().alias("last_us"))
+        known = kinds.select("kind", "host").join(last, "host", nulls_equal=True, maintain_order="left")
+        rows = rows.join(known, "kind", maintain_order="left").filter(pl.col("end_us") <= pl.col("last_us"))
     active = _by_step(rows, step_s, "kind").rename({"amount": "active_s"})
     looked = _by_step(_once(looks), step_s, "host").rename({"amount": "looked_s"})
-    of_hosts = active.join(kinds.select("kind", "host"), "kind")
+    of_hosts = active.join(kinds.select("kind", "host"), "kind", maintain_order="left")
     return Steps(
         step_s, kinds, active.with_columns(most=pl.col("active_s") / step_s), _with_extremes(looked, of_hosts, step_s)
     )
@@ -118,14 +118,17 @@ def _renumbered(steps: Steps, kinds: pl.DataFrame) -> pl.DataFrame:
     """The active ones by the numbers that others give to their kinds."""
     columns = kinds.columns[1:]
     own = pl.concat([kinds.clear().drop("kind"), steps.kinds.rename({"kind": "own"})], how="diagonal")
-    own = own.join(kinds, columns, nulls_equal=True).select("kind", "own")
-    active = steps.active.rename({"kind": "own"}).join(own, "own")
+    own = own.join(kinds, columns, nulls_equal=True, maintain_order="left").select("kind", "own")
+    active = steps.active.rename({"kind": "own"}).join(own, "own", maintain_order="left")
     return active.select("at", "kind", "active_s", "most")
 
 
 def _added(steps: Steps) -> Steps:
     """The same with rows of one step and kind added up."""
-    active, looked = steps.active.group_by("at", "kind"), steps.looked.group_by("at", "host")
+    active, looked = (
+        steps.active.group_by("at", "kind", maintain_order=True),
+        steps.looked.group_by("at", "host", maintain_order=True),
+    )
     return replace(
         steps,
         active=active.agg(pl.col("active_s").sum(), pl.col("most").max()),
@@ -165,7 +168,7 @@ def _looks(dataset: Dataset, rows: pl.DataFrame) -> pl.DataFrame:
     """Host, `end_us`, `interval_s` of each look at the host; where nothing tells of it, those of its sessions."""
     looks = dataset.rows("cpu", pl.col("cpu").is_null() & (pl.col("interval_s") > 0), "host", "ts", "interval_s")
     if looks.is_empty():
-        return rows.select("host", "end_us", "interval_s").unique()
+        return rows.select("host", "end_us", "interval_s").unique(maintain_order=True)
     return looks.select("host", "interval_s", end_us=pl.col("ts").dt.epoch("us"))
 
 
@@ -173,7 +176,7 @@ def _once(looks: pl.DataFrame) -> pl.DataFrame:
     """What two looks cover is of the first alone; `amount`: seconds."""
     before_us = pl.col("end_us").shift().cum_max().over("host")
     begin_us = pl.col("end_us") - (pl.col("interval_s") * _US).round().cast(pl.Int64)
-    looks = looks.sort("end_us").with_columns(begin_us=pl.max_horizontal(begin_us, before_us))
+    looks = looks.sort("end_us", maintain_order=True).with_columns(begin_us=pl.max_horizontal(begin_us, before_us))
     seconds = (pl.col("end_us") - pl.col("begin_us")) / _US
     return looks.with_columns(interval_s=seconds, amount=seconds).filter(pl.col("amount") > 0)
 
@@ -193,13 +196,13 @@ def _by_step(rows: pl.DataFrame, step_s: int, column: str) -> pl.DataFrame:
         - pl.max_horizontal("begin_us", pl.col("at") * step_us)
     ) / (pl.col("end_us") - pl.col("begin_us"))
     both = pl.concat([inside, parted.with_columns(pl.col("amount") * share)])
-    return both.group_by("at", column).agg(pl.col("amount").sum())
+    return both.group_by("at", column, maintain_order=True).agg(pl.col("amount").sum())
 
 
 def _with_extremes(looked: pl.DataFrame, active: pl.DataFrame, step_s: int) -> pl.DataFrame:
     """What was looked at, with the sessions at work in each step; null where that was less than half of the step."""
-    of_host = active.group_by("at", "host").agg(pl.col("active_s").sum())
-    joined = looked.join(of_host, ["at", "host"], how="left", nulls_equal=True)
+    of_host = active.group_by("at", "host", maintain_order=True).agg(pl.col("active_s").sum())
+    joined = looked.join(of_host, ["at", "host"], how="left", nulls_equal=True, maintain_order="left")
     load = pl.col("active_s").fill_null(0.0) / pl.col("looked_s")
     low = pl.when(pl.col("looked_s") >= step_s / 2).then(load).alias("low")
     return joined.select("at", "host", "looked_s", low).with_columns(high=pl.col("low"))
