@@ -140,6 +140,7 @@ def test_a_server_that_has_gone_is_told_and_what_was_seen_stays(page: Page, tmp_
     with served("--lake", tmp_path / "lake") as client:
         reader = Reader(page, client.address)
         reader.open()
+        page.wait("document.querySelector('.breakdown button') !== null")
     assert "CPU" in reader.text(".breakdown")
     reader.click("Earlier", ".time")
     assert "The server does not answer" in reader.text("main [role=alert]")

@@ -29,7 +29,6 @@ def test_a_server_is_loaded_and_left_as_it_was(
         found.ceiling.achieved_per_s / 100, rel=0.01
     )
     assert all(ran.diagnosis and ran.reads for ran in found.steps)
-    assert found.healthy
     assert ("doctord_stress",) not in server.execute("SELECT datname FROM pg_database")
 
 

@@ -182,4 +182,4 @@ def test_a_fault_of_ours_ends_one_collector_and_is_told() -> None:
     other = Metronome("other", 0.1)
     batches = schedule.collect_for([Metronome("faulty", 0.1, fault), other], 0.4)
     assert [event["text"] for event in events(batches)] == ["ended by a fault of its own; the others go on"]
-    assert len(other.times) >= 4
+    assert len(other.times) >= 2

@@ -115,10 +115,14 @@ def _step(asked: Asked, place: Target, series: Series, job: Job, seed: int) -> R
 
 
 def _of_device(seen: Sequence[tuple[float, Counted]], seconds: int) -> tuple[float | None, float | None]:
-    """Bytes that the device moved in so many seconds, and how many requests it had on average."""
-    if len(seen) < 2:
+    """Bytes that the device moved in so many seconds, and how many requests it had on average; null where unknown.
+
+    On a busy host fio begins late: what counts begins with the device's first move, if it moves at all.
+    """
+    still = next((at for at, one in enumerate(seen) if one[1].moved_bytes > seen[0][1].moved_bytes), 1) - 1
+    if len(seen) - still < 2:
         return None, None
-    (began_s, first), (ended_s, last) = seen[0], seen[-1]
+    (began_s, first), (ended_s, last) = seen[still], seen[-1]
     length_s = ended_s - began_s
     bytes_per_s = (last.moved_bytes - first.moved_bytes) / length_s
     return bytes_per_s * seconds, (last.queued_ms - first.queued_ms) / 1e3 / length_s
