@@ -70,6 +70,8 @@ pub struct Entry<'a> {
     pub application: &'a [u8],
     /// The client's address, mostly with its port.
     pub client: &'a [u8],
+    /// The number of the process, where nothing tells whose it is and somebody may ask.
+    pub process: &'a [u8],
     pub message: &'a [u8],
     pub detail: &'a [u8],
     pub context: &'a [u8],
@@ -86,6 +88,7 @@ impl Entry<'_> {
             user: b"",
             application: b"",
             client: b"",
+            process: b"",
             message: b"",
             detail: b"",
             context: b"",

@@ -25,6 +25,7 @@ enum Field {
     User,
     Application,
     Client,
+    Process,
     Other,
 }
 
@@ -43,6 +44,8 @@ pub struct Prefix<'a> {
     pub user: &'a [u8],
     pub application: &'a [u8],
     pub client: &'a [u8],
+    /// The number of the process that wrote the line, where the prefix was set.
+    pub process: &'a [u8],
 }
 
 /// A log_line_prefix, as far as anything in it is of use.
@@ -76,15 +79,16 @@ impl Patterns {
         let guessed = ranked.iter().map(|(text, _)| text).take(MOST_PATTERNS);
         let known = set.iter().chain(guessed);
         Self {
-            known: known.map(|text| Pattern::of(text.as_bytes())).collect(),
+            known: known.map(|text| Pattern::of(text.as_bytes(), false)).collect(),
             is_untimed: lines > 0 && !has_time,
         }
     }
 
-    /// As the server itself says that log_line_prefix is set; the lines need no time then.
+    /// As the server itself says that log_line_prefix is set; the lines need no time then, and who looks while it
+    /// writes can ask whose a process is.
     pub fn set(prefix: &str) -> Self {
         Self {
-            known: vec![Pattern::of(prefix.as_bytes())],
+            known: vec![Pattern::of(prefix.as_bytes(), true)],
             is_untimed: true,
         }
     }
@@ -100,7 +104,7 @@ impl Patterns {
 
 impl Pattern {
     /// The pieces of a log_line_prefix, up to the sign after the last that is of use.
-    fn of(text: &[u8]) -> Self {
+    fn of(text: &[u8], is_live: bool) -> Self {
         let mut pieces: Vec<Piece> = Vec::new();
         let mut at = 0;
         while at < text.len() {
@@ -108,7 +112,7 @@ impl Pattern {
             match escape {
                 Some((b'q', length)) => at += length,
                 Some((letter, length)) if letter != b'%' => {
-                    pieces.push(Piece::Field(field_of(letter)));
+                    pieces.push(Piece::Field(field_of(letter, is_live)));
                     at += length;
                 }
                 other => {
@@ -152,7 +156,7 @@ impl Pattern {
 
     /// Whether nothing but who it was is told from a piece on.
     fn tells_who(&self, from: usize) -> bool {
-        let who = [Field::User, Field::Application, Field::Client, Field::Other];
+        let who = [Field::User, Field::Application, Field::Client, Field::Process, Field::Other];
         let is_who = |piece: &Piece| matches!(piece, Piece::Literal(_)) || who.map(Piece::Field).contains(piece);
         self.0[from..].iter().all(is_who)
     }
@@ -185,6 +189,8 @@ impl<'a> Prefix<'a> {
             Field::User if value != NOT_SET => self.user = value,
             Field::Application if value != NOT_SET => self.application = value,
             Field::Client => self.client = value,
+            Field::Process if !value.iter().all(u8::is_ascii_digit) => return None,
+            Field::Process => self.process = value,
             _ => {}
         }
         Some(length)
@@ -210,7 +216,7 @@ fn field_length(text: &[u8], next: Option<&Piece>) -> Option<usize> {
     }
 }
 
-fn field_of(letter: u8) -> Field {
+fn field_of(letter: u8, is_live: bool) -> Field {
     match letter {
         b'm' | b't' => Field::Moment,
         b'n' => Field::Epoch,
@@ -220,6 +226,7 @@ fn field_of(letter: u8) -> Field {
         b'u' => Field::User,
         b'a' => Field::Application,
         b'h' | b'r' => Field::Client,
+        b'p' if is_live => Field::Process,
         _ => Field::Other,
     }
 }
@@ -308,5 +315,15 @@ mod tests {
         let text = b"2026-11-20 22:44:50.934 UTC [12-3] 42P01 my app|shop ";
         let found = patterns.read(text, &mut Zones::default());
         assert_eq!((found.database, found.sqlstate), (&b"shop"[..], &b"42P01"[..]));
+    }
+
+    #[test]
+    fn whose_process_it_is_can_be_asked_of_a_server_that_set_its_prefix() {
+        let patterns = Patterns::set("%m [%p] ");
+        let found = patterns.read(b"2026-11-20 22:44:50.934 UTC [12] ", &mut Zones::default());
+        assert_eq!(found.process, b"12");
+        let patterns = Patterns::set("%p: %u ");
+        let found = patterns.read(b"12: ann ", &mut Zones::default());
+        assert_eq!((found.process, found.user), (&b"12"[..], &b"ann"[..]));
     }
 }

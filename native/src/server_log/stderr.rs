@@ -177,6 +177,7 @@ fn close(open: Option<Open>, bytes: &[u8], part: &mut Part) {
         user: open.prefix.user,
         application: open.prefix.application,
         client: open.prefix.client,
+        process: open.prefix.process,
         message,
         detail,
         context,

@@ -18,6 +18,7 @@ from doctord.collect.postgres import log_tail, server_log
 from doctord.collect.postgres.server_log import Form, ServerLog
 from doctord.collect.postgres.sessions import SessionCollector
 from doctord.collect.postgres.statistics.collector import StatisticsCollector
+from doctord.collect.postgres.statistics.held import Known
 from postgres_samples import SECRET, link_to, rows_of, until
 from servers import PostgresServer
 
@@ -26,6 +27,7 @@ PREFIX = f"{TIME} [77] app@shop "
 CRASH = "server process (PID 77) was terminated by signal 9: Killed"
 
 
+WHOSE = "user app, database shop"
 STDERR = Form("stderr", "%m [%p] %u@%d ")
 GROWTH = ("log.written_bytes", "log.written_lines")
 
@@ -89,11 +91,27 @@ def test_what_is_a_crash(tmp_path: Path, message: str, *, is_crash: bool) -> Non
 def test_whose_session_a_process_was_is_told(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text("")
-    log = ServerLog("postgresql:5432", {77: "app@192.0.2.9 report, idle for 40 s"})
+    log = ServerLog("postgresql:5432", {77: Known("user app", "app@192.0.2.9 report, idle for 40 s")})
     log.begin(path, STDERR)
     path.write_text(f"{PREFIX}LOG:  {CRASH}\n")
     [event] = rows_of("event", [*log.read(), *log.read()])
     assert event["text"].endswith("signal 9: Killed; it was app@192.0.2.9 report, idle for 40 s")
+
+
+def test_whose_errors_they_are_is_told_though_the_prefix_has_no_user(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.touch()
+    log = ServerLog(
+        "postgresql:1", {77: Known("user app, database shop", ""), 78: Known("user app, database shop", "")}
+    )
+    log.begin(path, Form("stderr", "%m [%p] "))
+    lines = [f"{TIME} [{pid}] ERROR:  permission denied for table prices\n" for pid in (77, 78, 79)]
+    path.write_text("".join(lines))
+    counts = Counter(counts_of(log.read())) + Counter(counts_of(log.read()))
+    assert counts["ERROR permission denied for table prices"] == 3
+    assert {name: count for name, count in counts.items() if " | " in name} == {
+        "ERROR permission denied for table prices | user app, database shop": 2
+    }
 
 
 def test_why_a_checkpoint_began_is_an_event(tmp_path: Path) -> None:
@@ -145,6 +163,8 @@ def test_the_folder_of_a_file_is_told_where_there_was_no_room(tmp_path: Path) ->
     assert counts == {
         f'ERROR could not extend file "base/?": {none_left}': 1,
         f'ERROR could not create directory "pg_tblspc/?": {none_left}': 1,
+        f'ERROR could not extend file "base/?": {none_left} | {WHOSE}': 1,
+        f'ERROR could not create directory "pg_tblspc/?": {none_left} | {WHOSE}': 1,
     }
 
 
@@ -171,6 +191,8 @@ def test_messages_are_counted_without_their_values(tmp_path: Path) -> None:
         'ERROR invalid input syntax for type integer: "?"': 1,
         "ERROR (raised by a function)": 1,
         "log.connections_refused": 2,
+        f"ERROR division by zero | {WHOSE}": 1,
+        f'ERROR invalid input syntax for type integer: "?" | {WHOSE}': 1,
         'FATAL password authentication failed for user "?" | user app, database shop': 1,
         "FATAL sorry, too many clients already | user app, database shop": 2,
     }
@@ -185,7 +207,7 @@ def test_messages_are_counted_without_their_values(tmp_path: Path) -> None:
         ("canceling statement due to statement timeout", True),
         ("canceling statement due to user request", False),
         ('duplicate key value violates unique constraint "t_pkey"', False),
-        ("division by zero", False),
+        ("division by zero", True),
     ],
 )
 def test_who_met_an_error_is_told_of_those_that_come_again(tmp_path: Path, message: str, *, is_somebodys: bool) -> None:
@@ -249,7 +271,7 @@ def test_the_last_message_waits_for_what_may_belong_to_it(tmp_path: Path) -> Non
     with closing(opened(path)) as log, path.open("a") as out:
         out.write(f"{PREFIX}ERROR:  division by zero\n{PREFIX}ERROR:  {SECRET}\n")
         out.flush()
-        assert counts_of(log.read()) == {"ERROR division by zero": 1}
+        assert counts_of(log.read()) == {"ERROR division by zero": 1, f"ERROR division by zero | {WHOSE}": 1}
         out.write(f"{PREFIX}CONTEXT:  PL/pgSQL function pay() line 3 at RAISE\n")
         out.flush()
         assert counts_of(log.read()) == {}

@@ -52,7 +52,9 @@ pub fn take(entry: &Entry, part: &mut Part) {
     };
     let name = format!("{} {state}{said}", entry.severity.word());
     part.tally.add(entry.moment, f::ERRORS, name.as_bytes(), 1);
-    if (entry.severity != Severity::Error || fails_again(entry))
+    // Of a server that is looked at while it writes, all that a role asks for may fail in whatever way.
+    let is_live = !entry.process.is_empty();
+    if (entry.severity != Severity::Error || fails_again(entry) || (is_live && !may_be_meant(entry)))
         && let Some(who) = failing::who(entry)
     {
         let (from, others) = (format!("{name} | {who}"), format!("{name} | others"));
@@ -97,6 +99,26 @@ fn fails_again(entry: &Entry) -> bool {
                 .any(|words| memchr::memmem::find(message, words).is_some());
     }
     AGAIN.iter().any(|class| state.starts_with(class)) && !ONCE.contains(&state)
+}
+
+/// SQLSTATE classes and words of what an application may use to find something out, gives up itself, or tries again.
+const MEANT: [&[u8]; 4] = [b"23", b"40", b"57", b"P0"];
+const MEANT_WORDS: [&[u8]; 5] = [
+    b"canceling ",
+    b"could not obtain lock ",
+    b"could not serialize ",
+    b"deadlock detected",
+    b"duplicate key ",
+];
+
+/// Whether nobody is to be told whose error it is.
+fn may_be_meant(entry: &Entry) -> bool {
+    let (state, message) = (entry.sqlstate, entry.message);
+    ONCE.contains(&state)
+        || MEANT.iter().any(|class| state.starts_with(class))
+        || MEANT_WORDS.iter().any(|words| message.starts_with(words))
+        || memchr::memmem::find(message, b" violates ").is_some()
+        || is_raised(entry)
 }
 
 /// RAISE in a function: its text is the application's, and may hold anything.

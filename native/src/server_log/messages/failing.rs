@@ -47,7 +47,8 @@ pub fn is_failing(entry: &Entry) -> bool {
     has_state || WORDS.iter().any(|word| memchr::memmem::find(message, word).is_some())
 }
 
-/// User, database, application and client of a message, as far as the log tells them; a client without its port.
+/// User, database, application and client of a message, as far as the log tells them, a client without its port; else
+/// the number of its process.
 pub fn who(entry: &Entry) -> Option<String> {
     let told: Vec<String> = [
         ("user", entry.user),
@@ -59,6 +60,9 @@ pub fn who(entry: &Entry) -> Option<String> {
     .filter(|(_, name)| !name.is_empty())
     .map(|(what, name)| format!("{what} {}", plain(name)))
     .collect();
+    if told.is_empty() && !entry.process.is_empty() {
+        return Some(format!("process {}", plain(entry.process)));
+    }
     (!told.is_empty()).then(|| told.join(", "))
 }
 

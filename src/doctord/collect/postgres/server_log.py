@@ -20,6 +20,7 @@ from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.log_place import log_place, postmaster
 from doctord.collect.postgres.log_tail import LogTail
 from doctord.collect.postgres.statistics.figures import Figures
+from doctord.collect.postgres.statistics.held import Known
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 from doctord.regex import regex
@@ -46,8 +47,9 @@ _STARTED: Final = "started:"
 _WANTED: Final = "due to administrator command"
 # What ends a statement, a session or the server; that none came is told too.
 _FAILED: Final = ("ERROR", "FATAL", "PANIC")
-# Who met a warning or a failure.
+# Who met a warning or a failure; where log_line_prefix has no user, the process.
 _FROM: Final = "log.errors_from"
+_PROCESS: Final = regex(r"^(?P<message>.*) \| process (?P<pid>\d+)$", re.DOTALL)
 # Messages with a row of their own at each look: the most frequent ones.
 _MOST_NAMED: Final = 100
 _ASK_AGAIN_S: Final = 300.0
@@ -101,8 +103,8 @@ class ServerLog:
     than English, messages are known by their severities and SQLSTATEs, a few by their words.
     """
 
-    def __init__(self, db: str, sessions: Mapping[int, str] | None = None) -> None:
-        """Nothing is opened yet; `sessions` says whose a process was, for those that crash."""
+    def __init__(self, db: str, sessions: Mapping[int, Known] | None = None) -> None:
+        """Nothing is opened yet; `sessions` says whose a process was, where the log tells its number alone."""
         self._db, self._sessions = db, {} if sessions is None else sessions
         self._file: tuple[int, int] | None = None
         self._form: Form | None = None
@@ -232,7 +234,7 @@ class ServerLog:
             {**common, "subject": crash["who"], "text": f"{crash['who']} (pid {crash['pid']}) {crash['how']}{whose}"}
             for crash in crashes
             for session in [self._sessions.get(int(crash["pid"]))]
-            for whose in [f"; it was {session}" if session else ""]
+            for whose in [f"; it was {session.doing}" if session else ""]
         ]
         return [rows("event", told)] if told else []
 
@@ -266,12 +268,23 @@ class ServerLog:
         for (name, about), count in counted.items():
             if name != _FROM:
                 figures.rate(name, count / seconds, seconds, about or None)
-        met = {about: count for (name, about), count in counted.items() if name == _FROM and _WANTED not in about}
+        met = Counter[str]()
+        for (name, about), count in counted.items():
+            if name == _FROM and _WANTED not in about and (by := self._by_session(about)):
+                met[by] += count
         for about, count in _first(met):
             figures.rate(_FROM, count / seconds, seconds, about)
         if refused:
             figures.rate("log.connections_refused", refused / seconds, seconds)
         return figures.batches()
+
+    def _by_session(self, about: str) -> str | None:
+        """A message and who met it, also where the log tells the process alone; null where nobody knows its session."""
+        by = _PROCESS.match(about)
+        if by is None:
+            return about
+        session = self._sessions.get(int(by["pid"]))
+        return f"{by['message']} | {session.who}" if session else None
 
 
 def _end_of(path: str | Path) -> bytes:

@@ -7,6 +7,7 @@ from doctord.analyse.errors import Logged, met
 from doctord.diagnose.case import Case
 from doctord.diagnose.common.failures import (
     COMMITS,
+    NEVER_SUCCEEDS_PER_S,
     NO_PARTITION,
     OTHER,
     OVER_S,
@@ -32,12 +33,13 @@ _WHO: Final = regex(r"^user (?P<role>[^,]+), database (?P<database>[^,]+)")
 class FailingRole(NamedTuple):
     """A role in a database: its errors, in all and a second, and what else it does there a second.
 
-    `done_per_s` counts statements by `done` (a name of statistics); `first` is the message that it met most.
+    `done_per_s` counts statements by `done` (a name of statistics); `first` is the message that it met most. Role and
+    database are null where nothing tells who meets the errors: then what all roles do counts.
     """
 
     db: str
-    role: str
-    database: str
+    role: str | None
+    database: str | None
     errors: float
     per_s: float
     done_per_s: float
@@ -51,16 +53,19 @@ class FailingRole(NamedTuple):
 
     def evidence(self) -> list[Evidence]:
         """What fails, and what else it does."""
-        where = f"entity = 'user {self.role}, database {self.database}'" if self.done == WORK else (
-            f"entity = '{self.database}'"
-        )  # fmt: skip
         words = "statements on tables that succeed" if self.done == WORK else "commits in that database"
+        if self.role is None:
+            told = "log.errors", f"db = '{self.db}'", "what is asked for", phrase("{:.0f errors}", self.errors)
+        else:
+            whose = f"user {self.role}, database {self.database}" if self.done == WORK else self.database
+            errors = phrase("{:.0f errors} of role {} in database {}", self.errors, self.role, self.database)
+            told = "log.errors_from", f"entity = '{whose}'", "what it asks for", errors
+        name, where, asked, errors = told
         return [
-            Evidence("statistic", f"name = 'log.errors_from' and db = '{self.db}'",
-                     phrase("{:.0f errors} of role {} in database {}", self.errors, self.role, self.database),
-                     phrase("{:.0f}", FEWEST), phrase("{:.2g per s}", self.per_s), "at_least"),
+            Evidence("statistic", f"name = '{name}' and db = '{self.db}'", errors, phrase("{:.0f}", FEWEST),
+                     phrase("{:.2g per s}", self.per_s), "at_least"),
             Evidence("statistic", f"name = '{self.done}' and {where}",
-                     phrase("{:share} of what it asks for fails", self.share), phrase("{:share}", MOST),
+                     phrase("{:share} of {} fails", self.share, asked), phrase("{:share}", MOST),
                      phrase("beside {:.2g} {} per s", self.done_per_s, words), "at_least"),
         ]  # fmt: skip
 
@@ -68,11 +73,13 @@ class FailingRole(NamedTuple):
 def failing_roles(case: Case, db: str) -> list[FailingRole]:
     """Roles of which half and more fails, by errors that no application expects or limits that it did not set itself.
 
-    None of an error that is a trouble for the server as a whole, or is over; none where the log does not tell who met
-    it. Most first.
+    None of an error that is a trouble for the server as a whole, or is over. Where nothing tells who met it, it is held
+    against what all roles do: PostgreSQL counts the rollback of a session that does nothing but fail when that ends.
+    Most first.
     """
-    found = [one for each in failed(case, db) if _is_little_of_all(each) for one in _of(case, each)]
-    return sorted(found, key=lambda one: (-one.share, -one.errors, one.role, one.database))
+    little = [each for each in failed(case, db) if _is_little_of_all(each)]
+    found = [one for each in little for one in (*_of(case, each), *_of_nobody_known(case, each))]
+    return sorted(found, key=lambda one: (-one.share, -one.errors, one.role or "", one.database or ""))
 
 
 def _is_little_of_all(one: Failed) -> bool:
@@ -97,6 +104,18 @@ def _of(case: Case, one: Failed) -> Iterator[FailingRole]:
             found = FailingRole(one.db, role, database, count, per_s, done_per_s, done, first[role, database])
             if found.share >= MOST:
                 yield found
+
+
+def _of_nobody_known(case: Case, one: Failed) -> Iterator[FailingRole]:
+    unknown = {each: each.count - sum(count for _, count in met(case.dataset, each)) for each in one.messages}
+    count = sum(unknown.values())
+    per_s = one.per_s * count / one.count
+    done_per_s = sum(figure.mean for figure in case.figures(WORK) if figure.db == one.db)
+    if one.kind.name != TIMEOUT and count >= FEWEST and per_s >= NEVER_SUCCEEDS_PER_S and done_per_s:
+        first = max(unknown, key=lambda each: unknown[each])
+        found = FailingRole(one.db, None, None, count, per_s, done_per_s, WORK, first)
+        if found.share >= MOST:
+            yield found
 
 
 def _is_imposed(case: Case, message: Logged) -> bool:

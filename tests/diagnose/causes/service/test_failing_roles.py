@@ -18,19 +18,22 @@ def failing(
     error: str = MISSING,
     per_s: float = 0.4,
     *,
-    who: str = f"{APP}, application web, client [local]",
+    who: str | None = f"{APP}, application web, client [local]",
     work: dict[str, float] | None = None,
     commits: dict[str, float] | None = None,
+    rollbacks: float | None = None,
     **more: Any,
 ) -> Any:
     """A server that commits thousands a second, and on which one role meets an error now and then."""
     rows = [figure("log.messages", per_s if one == "ERROR" else 0.0, one) for one in ("ERROR", "FATAL", "PANIC")]
-    rows += [figure("log.errors", per_s, f"ERROR {error}"), figure("log.errors_from", per_s, f"ERROR {error} | {who}")]
+    rows += [figure("log.errors", per_s, f"ERROR {error}")]
+    rows += [figure("log.errors_from", per_s, f"ERROR {error} | {who}")] if who else []
     rows += [figure(WORK, calls, who) for who, calls in ({} if work is None else work).items()]
     counted = {("big", "pg_stat_database.xact_commit"): 3000.0, ("big", "pg_stat_database.xact_rollback"): 0.1}
+    rolled_back = per_s if rollbacks is None else rollbacks
     for database, per_second in (commits or {"shop": 20.0}).items():
         counted |= {(database, "pg_stat_database.xact_commit"): per_second,
-                    (database, "pg_stat_database.xact_rollback"): per_s}  # fmt: skip
+                    (database, "pg_stat_database.xact_rollback"): rolled_back}  # fmt: skip
     return host(postgres=counted, extra={"statistic": rows, "setting": more.pop("setting", [])}, **more)
 
 
@@ -56,6 +59,24 @@ def test_a_role_that_gets_on_is_silent(done: float, told: str | None) -> None:
 def test_where_nobody_counts_by_role_the_database_tells() -> None:
     assert "role_gets_nothing_done" in found(failing(commits={"shop": 0.3}))
     assert "role_gets_nothing_done" not in found(failing(commits={"shop": 20.0}))
+
+
+@pytest.mark.parametrize(
+    ("per_s", "work", "told"),
+    [(40.0, {APP: 9.0}, True), (40.0, {APP: 50.0}, False), (0.4, {APP: 0.1}, False), (40.0, None, False)],
+    ids=["little else is done", "more is done", "now and then", "nobody counts what is done"],
+)
+def test_where_nobody_tells_whose_errors_they_are_all_roles_count(
+    per_s: float, work: dict[str, float] | None, *, told: bool
+) -> None:
+    """A session that does nothing but fail: PostgreSQL counts its rollbacks when it ends."""
+    commits = {"shop": 5000.0}
+    dataset = failing(per_s=per_s, who=None, work=work, commits=commits, rollbacks=0.01)
+    finding = found(dataset).get("role_gets_nothing_done")
+    assert (finding is not None) is told
+    if finding:
+        assert said(finding.title).startswith(f"82 % of what is asked of {DB} fails: relation")
+        assert "800 errors" in said(finding.for_[0].figure)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from doctord._native import Batch
 from doctord.collect.core.rates import EARLY, Cadence
@@ -15,7 +15,8 @@ from doctord.dataset.secrets import program_name
 
 # The view, for the names of users; sessions whose rows we may not see have no state.
 _SESSIONS: Final = """\
-SELECT /* doctord */ pid, usename AS user, application_name, host(client_addr) AS address, client_port AS port,
+SELECT /* doctord */ pid, usename AS user, datname AS database, application_name,
+       host(client_addr) AS address, client_port AS port,
        state LIKE 'idle%%' AS is_idle, date_part('epoch', clock_timestamp() - state_change) AS in_state_s,
        date_part('epoch', clock_timestamp() - backend_start) AS age_s,
        current_setting('port')::int AS server_port
@@ -61,6 +62,13 @@ class Session:
         return self.client.fate or ("there" if is_heard else None)
 
 
+class Known(NamedTuple):
+    """A session of the last look: whose it is, in a log's words and in short, and for how long idle or active."""
+
+    who: str
+    doing: str
+
+
 class Held:
     """Fills `statistic` with who holds the connections: of each client `USER@ADDRESS PROGRAM`, most of them first.
 
@@ -69,8 +77,7 @@ class Held:
     one whose end of the connection is missing, `held_silent` one that answers no more, or seems to have begun anew; of
     these three what nothing is known of is not told. Of the last two each session is told as well:
     `pg_stat_activity.client_gone_s` and `client_silent_s`, by `PID USER@ADDRESS PROGRAM`, for how long it is idle.
-    `known` says of each session of the last look, by its process, whose it was, and for how long idle or active: for
-    who hears of its end later.
+    `known` says of each session of the last look, by its process, whose it was: for who hears of it later.
     """
 
     name = "who holds the connections"
@@ -78,7 +85,7 @@ class Held:
     def __init__(self) -> None:
         """Due soon after the start, then every half minute."""
         self.cadence = Cadence(30.0, EARLY)
-        self.known = dict[int, str]()
+        self.known = dict[int, Known]()
 
     def read(self, link: Link) -> list[Batch]:
         """The sessions of this moment."""
@@ -88,7 +95,7 @@ class Held:
         for row in found:
             one = _session(row, seen)
             groups.setdefault(one.group, []).append(one)
-        self._know([one for own in groups.values() for one in own])
+        self._know([one for own in groups.values() for one in own], found)
         for group, own in sorted(groups.items(), key=lambda it: (-len(it[1]), it[0]))[:_MOST_GROUPS]:
             _tell(figures, group, own)
         return figures.batches()
@@ -96,10 +103,12 @@ class Held:
     def close(self) -> None:
         """There is nothing of its own."""
 
-    def _know(self, sessions: Sequence[Session]) -> None:
-        self.known.clear()
+    def _know(self, sessions: Sequence[Session], found: Sequence[Mapping[str, Any]]) -> None:
+        who = {row["pid"]: _who(row) for row in found}
         state = {True: "idle", False: "active"}
-        self.known |= {one.pid: f"{one.group}, {state[one.is_idle]} for {one.in_state_s:.0f} s" for one in sessions}
+        doing = {one.pid: f"{one.group}, {state[one.is_idle]} for {one.in_state_s:.0f} s" for one in sessions}
+        self.known.clear()
+        self.known |= {pid: Known(who[pid], doing[pid]) for pid in doing}
 
     def _whereabouts(self, link: Link, found: Sequence[Mapping[str, Any]]) -> Mapping[Address, Whereabouts]:
         asked = [address for row in found if row["is_idle"] and (address := _address(row))]
@@ -114,6 +123,17 @@ class Held:
 
 def _address(row: Mapping[str, Any]) -> Address | None:
     return (row["address"], row["port"]) if row["address"] and row["port"] else None
+
+
+def _who(row: Mapping[str, Any]) -> str:
+    """In the words of `log.errors_from`."""
+    told = {
+        "user": row["user"],
+        "database": row["database"],
+        "application": program_name(row["application_name"] or ""),
+        "client": row["address"],
+    }
+    return ", ".join(f"{what} {name.replace('|', '/')}" for what, name in told.items() if name)
 
 
 def _session(row: Mapping[str, Any], seen: Mapping[Address, Whereabouts]) -> Session:

@@ -34,7 +34,8 @@ def role_gets_nothing_done(case: Case) -> Iterator[Claim]:
         their own.
     Hurts because: whoever works by that role gets nothing, however well the server does for others.
     Speaks for it: its errors beside its statements that succeed (pg_stat_statements by role; where that is not
-        there, the commits of its database); settings of that role.
+        there, the commits of its database); settings of that role. Where neither log_line_prefix nor the sessions tell
+        who meets the errors, one a second and more beside the statements of all roles.
     Speaks against it: statements of the role that succeed; errors that it expects (a key that is there, its own RAISE,
         a lock that it does not wait for, a time-out that its session has set).
     Remedy: By what the message says is missing: the object, the right, the partition, or the time. What was changed
@@ -47,9 +48,8 @@ def role_gets_nothing_done(case: Case) -> Iterator[Claim]:
         for one in failing_roles(case, db)[:MOST_TOLD]:
             limit = time_limits.time_limit(case, one.first)
             yield Claim(
-                phrase("Role {} gets {} done in database {}: {}{}", one.role,
-                       "nothing" if one.share >= NEARLY_ALL else "little", one.database,
-                       shortened(one.first.message, 80), phrase(" ({})", limit.words) if limit else ""),
+                phrase("{}: {}{}", _who_gets_what(one), shortened(one.first.message, 80),
+                       phrase(" ({})", limit.words) if limit else ""),
                 impact=NOT_MEASURED,
                 confidence=0.85,
                 severity="warning",
@@ -58,6 +58,13 @@ def role_gets_nothing_done(case: Case) -> Iterator[Claim]:
                 first_steps=_first(one),
                 database=db,
             )  # fmt: skip
+
+
+def _who_gets_what(one: FailingRole) -> Words:
+    much = "nothing" if one.share >= NEARLY_ALL else "little"
+    if one.role is None:
+        return phrase("{:share} of what is asked of {} fails", one.share, one.db)
+    return phrase("Role {} gets {} done in database {}", one.role, much, one.database)
 
 
 def _succeeds(one: FailingRole) -> list[Evidence]:
