@@ -8,7 +8,7 @@ from diagnose.hosts import START, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.case import Case
 from doctord.diagnose.causes.host.pool_size import evidence
-from doctord.diagnose.common.starved import is_crowded, starving_moments, wanting
+from doctord.diagnose.common.starved import is_crowded, is_short, starving_moments, wanting
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -27,6 +27,20 @@ def test_a_crowd_wants_twice_as_many_cpus_as_there_are(
     assert wanting(case) == pytest.approx(sessions)
     assert is_crowded(case) is crowded
     assert bool(evidence(case)) is crowded
+
+
+@pytest.mark.parametrize(
+    ("queueing", "idle_pct", "short"),
+    [(0.9, 12.0, True), (0.9, 30.0, False), (0.3, 12.0, False), (0.9, None, False)],
+    ids=["little is left", "there is room", "hardly anybody queues", "idle time unknown"],
+)
+def test_a_queue_is_felt_before_no_cpu_is_idle(queueing: float, idle_pct: float | None, *, short: bool) -> None:
+    cpu = {"idle_pct": idle_pct, "wait_io_pct": 0.0}
+    working = {"usr_pct": 80.0 - queueing * 50, "sys_pct": 0.0, "run_wait_pct": queueing * 50}
+    seen = host(time={("CPU", "CPU"): 1.6}, cpu=cpu, backend=working, backends=2)
+    assert is_short(Case(seen)) is short
+    causes = {finding.cause for finding in diagnose(seen).findings if finding.severity != "note"}
+    assert ("cpu_saturated" in causes) is short
 
 
 BUSY = {"usr_pct": 30.0, "sys_pct": 10.0, "run_wait_pct": 2.0}

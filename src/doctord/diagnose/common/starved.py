@@ -34,6 +34,16 @@ def is_full(case: Case) -> bool:
     return idle is not None and idle <= LEAST_IDLE_PCT
 
 
+def is_short(case: Case) -> bool:
+    """Whether little is left on average, and half a session and more stands in the queue at all times.
+
+    What is idle then is idle at other moments than those in which somebody wants it.
+    """
+    idle, share = idle_pct(case), case.time.share(*RUN_QUEUE)
+    felt = case.beside_locks(share) >= WARNING_SHARE and share * case.time.seconds_per_second >= FELT_SESSIONS
+    return case.time.of == "database" and idle is not None and idle <= ROOM_PCT and felt
+
+
 def wanting(case: Case) -> float:
     """Sessions (processes, where no database was seen) that are on a CPU or wait for one, on average."""
     return case.time.kind_share(*WANTING) * case.time.seconds_per_second
@@ -68,7 +78,7 @@ def is_starved(case: Case) -> bool:
     share = case.time.share(*RUN_QUEUE)
     sessions = max(share * case.time.seconds_per_second, waiting(case) or 0.0)
     felt = case.beside_locks(share) >= WORTH_SAYING_SHARE and sessions >= WORTH_SAYING_SESSIONS
-    return (is_full(case) or is_crowded(case)) and felt
+    return (is_full(case) or is_crowded(case) or is_short(case)) and felt
 
 
 def severity(case: Case, share: float) -> Severity | None:
