@@ -3,6 +3,7 @@
 docs/decisions/0028 argues the rule.
 """
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -55,20 +56,33 @@ def works(case: Case, one: Statement) -> bool:
 
 
 def on_cpu_ms(case: Case, one: Statement) -> float | None:
-    """How long a call is on a CPU or queues for one, planning included, by samples; null where they are too few.
+    """How long a call is on a CPU, planning included, by samples; null where they are too few.
 
-    The server times the execution alone, unless pg_stat_statements.track_planning is on.
+    The server times the execution alone, unless pg_stat_statements.track_planning is on. A session that waits for
+    nothing that has a name may sleep (commit_delay), or queue for a CPU: of its samples the part counts that the kernel
+    had it on one, where that is known.
     """
     own = case.dataset.derived("session", _sampled_on_cpu).get((one.db, one.statement_id))
     calls = (one.calls_per_s or 0.0) * case.time.seconds
-    return own.seconds * 1000 / calls if own and calls and own.samples >= FEWEST_SAMPLES else None
+    if own is None or not calls or own.samples < FEWEST_SAMPLES:
+        return None
+    return own.seconds * _computing(case, own.pids) * 1000 / calls
+
+
+def _computing(case: Case, pids: Sequence[int]) -> float:
+    """The part (0 to 1) of the samples on a CPU in which the kernel counts them there; 1 where nobody tells."""
+    counted = case.processes.filter(pl.col("pid").is_in(pids) & pl.col("cpu_s").is_not_null())
+    is_theirs = pl.col("pid").is_in(counted["pid"].implode()) & pl.col("wait_kind").is_in(ON_CPU)
+    sampled_s = float(case.active.filter(is_theirs)["interval_s"].sum())
+    return min(float(counted["cpu_s"].sum()) / sampled_s, 1.0) if sampled_s else 1.0
 
 
 class _OnCpu(NamedTuple):
-    """Samples of a statement on a CPU or in the run queue: the seconds that they stand for, and how many they are."""
+    """Samples of a statement that waits for nothing: the seconds that they stand for, how many, and whose."""
 
     seconds: float
     samples: int
+    pids: Sequence[int]
 
 
 def _sampled_on_cpu(sessions: pl.DataFrame) -> dict[tuple[str | None, str], _OnCpu]:
@@ -79,5 +93,6 @@ def _sampled_on_cpu(sessions: pl.DataFrame) -> dict[tuple[str | None, str], _OnC
         & pl.col("wait_kind").is_in(ON_CPU)
         & pl.col("statement_id").is_not_null()
     )
-    sums = rows.group_by("db", "statement_id", maintain_order=True).agg(pl.col("interval_s").sum(), pl.len())
-    return {(db, number): _OnCpu(seconds, samples) for db, number, seconds, samples in sums.iter_rows()}
+    by = rows.group_by("db", "statement_id", maintain_order=True)
+    sums = by.agg(pl.col("interval_s").sum(), pl.len(), pl.col("pid").drop_nulls().unique(maintain_order=True))
+    return {(db, number): _OnCpu(*own) for db, number, *own in sums.iter_rows()}

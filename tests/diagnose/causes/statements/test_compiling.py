@@ -120,6 +120,20 @@ def test_planning_that_nobody_counts_is_seen_in_samples() -> None:
     assert "planning_slow" not in on_cpu(0.4, wait_class="Commit", event="WALSync", wait_kind="log sync")
 
 
+def test_samples_without_a_wait_are_held_against_what_the_kernel_counts() -> None:
+    """Sessions that sleep where the server has no wait event (commit_delay), or that queue for a CPU."""
+    own = {"statement_id": "8", "wait_kind": "cpu", "interval_s": 0.4, "pid": 1000}
+    quick = {"statement_id": "8", "text": "INSERT INTO t VALUES ($1)", "calls_per_s": 10.0, "elapsed_s_per_s": 0.02}
+
+    def causes(usr_pct: float) -> dict[str, Finding]:
+        backend = {"usr_pct": usr_pct, "sys_pct": 0.0, "run_wait_pct": 0.0}
+        seen = host(statements=[quick], sessions=[own], time={}, backend=backend, backends=1)
+        return {finding.cause: finding for finding in diagnose(seen).findings}
+
+    assert "planning_slow" not in causes(3.0)
+    assert "40.0 ms of each call on a CPU" in figures(causes(40.0)["planning_slow"].for_)
+
+
 JOINED = "SELECT * FROM t0 " + " ".join(f"JOIN t{number} ON t{number}.id = t0.id" for number in range(1, 14))
 DEFAULTS = {"join_collapse_limit": "8", "geqo": "on", "default_statistics_target": "100", "plan_cache_mode": "auto"}
 

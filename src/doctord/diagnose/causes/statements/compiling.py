@@ -163,7 +163,7 @@ def _outside_execution(case: Case) -> Iterator[Claim]:
     """Where planning is not counted: statements that are on a CPU for longer than they are executed."""
     for one in [one for one in case.statements if PLANNED.match(one.text or "")]:
         each = on_cpu_ms(case, one)
-        if each is None or one.elapsed_ms is None:
+        if not each or one.elapsed_ms is None:
             continue
         ahead, part = each - one.elapsed_ms, 1 - one.elapsed_ms / each
         against, longer, thrown = _failing(case, one), lengthening(case, one), invalidations(case, one)
