@@ -67,6 +67,17 @@ def test_a_lock_convoy_shows_who_blocks_whom(server: PostgresServer, collector: 
         holder.execute("ROLLBACK")
 
 
+def test_whose_transaction_a_safe_snapshot_is_waited_for(server: PostgresServer, collector: SessionCollector) -> None:
+    with server.connect() as holder, server.connect() as report:
+        holder.execute("BEGIN ISOLATION LEVEL SERIALIZABLE")
+        holder.execute("UPDATE account SET balance = balance + 1 WHERE id = 1")
+        report.execute("BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE")
+        with running(report, "SELECT sum(balance) FROM account") as waiting:
+            row = until(collector, "session", lambda row: row["sid"] == waiting and row["blocker_sid"] is not None)
+        assert (row["event"], row["wait_kind"]) == ("SafeSnapshot", "other lock")
+        assert row["blocker_sid"] == holder.info.backend_pid
+
+
 def test_locks_on_tables_of_who_is_waited_for_are_told(server: PostgresServer, collector: SessionCollector) -> None:
     with server.connect() as holder, server.connect() as reader:
         holder.execute("BEGIN")

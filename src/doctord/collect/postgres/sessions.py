@@ -2,7 +2,8 @@
 
 Cost is what this file is about. `pg_stat_get_activity` is asked rather than the view on it, which joins names that are
 cached here; the text of a client's query is never fetched; `pg_blocking_pids`, which takes the lock manager's locks, is
-asked for sessions that wait for a lock only, not more than twice a second each; what those hold that others wait for
+asked for sessions that wait for a lock only (`pg_safe_snapshot_blocking_pids` for those that wait for a safe
+snapshot), not more than twice a second each; what those hold that others wait for
 (`table_locks`, `own_clients`) once in two seconds. Of those at work that wait for nothing
 the kernel is asked whether they sleep (`kernel_waits`) and for whom (`answering`), and once a second who is not logged
 in yet (`logins_under_way`); clients on this host are looked at as processes (`client_processes`); waits for an object
@@ -54,7 +55,12 @@ WHERE pid <> pg_backend_pid()
   AND CASE WHEN state IS NULL THEN backend_type <> 'client backend' AND wait_event_type IS DISTINCT FROM 'Activity'
            ELSE state NOT IN ('idle', 'disabled') AND wait_event_type IS DISTINCT FROM 'Activity' END
 """
-_BLOCKERS: Final = "SELECT /* doctord */ pid, pg_blocking_pids(pid) AS blockers FROM unnest(%s::int[]) AS pid"
+_BLOCKERS: Final = """\
+SELECT /* doctord */ pid, pg_blocking_pids(pid) AS blockers FROM unnest(%s::int[]) AS pid
+UNION ALL
+SELECT pid, pg_safe_snapshot_blocking_pids(pid) FROM unnest(%s::int[]) AS pid
+"""
+_SAFE_SNAPSHOT: Final = "SafeSnapshot"
 _DATABASES: Final = "SELECT /* doctord */ oid, datname AS name FROM pg_database"
 _ROLES: Final = "SELECT /* doctord */ oid, rolname AS name FROM pg_roles"
 
@@ -123,7 +129,7 @@ class SessionCollector:
         interval = min(now - self._sampled_at, _LONGEST_INTERVAL_S) if self._sampled_at else self.period_s
         self._sampled_at = now
         self._know_names(active, now)
-        self._ask_blockers([row["pid"] for row in active if row["wait_event_type"] == "Lock"], now)
+        self._ask_blockers(active, now)
         active = self._who_notifies(active)
         self._client_processes.add(active, interval)
         in_kernel = self._kernel.find(self._link, active)
@@ -193,14 +199,18 @@ class SessionCollector:
             self._link.notices.not_measured(self._link.db, "commits with NOTIFY", str(refusal), refusal.hint)
             return active
 
-    def _ask_blockers(self, waiters: list[int], now: float) -> None:
+    def _ask_blockers(self, active: list[dict[str, Any]], now: float) -> None:
         """Refresh who blocks the waiters that were not asked about lately; forget those that no longer wait."""
+        for_snapshot = {row["pid"] for row in active if row["wait_event"] == _SAFE_SNAPSHOT}
+        waiters = [row["pid"] for row in active if row["wait_event_type"] == "Lock" or row["pid"] in for_snapshot]
         self._blockers = {pid: self._blockers[pid] for pid in waiters if pid in self._blockers}
         due = [pid for pid in waiters if now - self._blockers.get(pid, _NEVER)[0] >= _BLOCKERS_EVERY_S]
         if not due or now < self._blockers_from:
             return
+        due = due[:_WAITERS_AT_ONCE]
+        for_lock = [pid for pid in due if pid not in for_snapshot]
         try:
-            for row in self._link.query(_BLOCKERS, (due[:_WAITERS_AT_ONCE],), prepare=True):
+            for row in self._link.query(_BLOCKERS, (for_lock, [*for_snapshot.intersection(due)]), prepare=True):
                 self._blockers[row["pid"]] = (now, row["blockers"][0] if row["blockers"] else None)
         except UserError as refusal:  # the sessions themselves are known: this sample must not go with the answer
             self._link.notices.not_measured(self._link.db, "who blocks whom", str(refusal), refusal.hint)
