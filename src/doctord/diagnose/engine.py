@@ -187,12 +187,14 @@ def _looked_at(case: Case) -> tuple[Phrase, ...]:
     sampled = case.dataset.frame("session").select("db", "sid").filter(pl.col("db").is_not_null())
     by_db = (
         sampled.group_by("db", maintain_order=True)
-        .agg(pl.len(), pl.col("sid").n_unique())
+        .agg(pl.len(), pl.col("sid").drop_nulls().n_unique())
         .sort("db", maintain_order=True)
     )
     idle = {*case.dataset.frame("wait").filter(pl.sql_expr(SAMPLED))["db"].drop_nulls()} - {*by_db["db"]}
     lines += [
         phrase("{}: {:count sample/samples} of sessions, {:count session/sessions} at work", db, samples, sids)
+        if sids
+        else phrase("{}: {:count sample/samples} of sessions", db, samples)
         for db, samples, sids in by_db.rows()
     ]
     lines += [phrase("{}: no session at work", db) for db in sorted(idle)]

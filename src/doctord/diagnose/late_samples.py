@@ -12,6 +12,8 @@ from doctord.diagnose.phrase import phrase
 # As `SessionCollector` of PostgreSQL samples; one that comes three times as late is no noise of the scheduler.
 PERIOD_S: Final = 0.1
 LATE: Final = 3.0
+# Sessions without a number were counted by an exporter, as often as it was scraped.
+OURS: Final = pl.col("sid").is_not_null()
 HINT: Final = "a quieter moment, or a higher priority for doctord (nice); CPU and run queue are the kernel's own count"
 
 
@@ -19,7 +21,8 @@ def late_samples(case: Case) -> tuple[NotMeasured, ...]:
     """That sessions were sampled seldom: of what they waited for, less is known. Nothing where samples came in time."""
     dbs = case.dataset.frame("wait").filter(pl.sql_expr(SAMPLED) & pl.col("db").str.starts_with("postgresql:"))["db"]
     means = (
-        (db, _apart_s(case.dataset.rows("session", pl.col("db") == db, "ts", "interval_s"))) for db in sorted({*dbs})
+        (db, _apart_s(case.dataset.rows("session", OURS & (pl.col("db") == db), "ts", "interval_s")))
+        for db in sorted({*dbs})
     )
     return tuple(
         NotMeasured(

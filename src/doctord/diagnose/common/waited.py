@@ -25,14 +25,14 @@ def of_kind(case: Case, *kinds: str, why: Words = "") -> list[Evidence]:
     if case.active.is_empty():
         return waited(case, *events, why=why)
     share = case.time.kind_share(*kinds)
-    took_part = case.active.select("event", "sid").filter(pl.col("event").is_in(events))["sid"].n_unique()
+    sids = case.active.select("event", "sid").filter(pl.col("event").is_in(events))["sid"].drop_nulls()
     return [
         Evidence(
             "session",
             f"event in ({', '.join(repr(event) for event in events)})",
             phrase("{:share of database}, {:.1f} sessions on average", share, case.time.seconds_per_second * share),
             phrase("{:share}", WORTH_SAYING_SHARE),
-            why or phrase("{} sessions took part", took_part),
+            why or (phrase("{} sessions took part", sids.n_unique()) if sids.len() else ""),
             "at_least",
         )
     ]
