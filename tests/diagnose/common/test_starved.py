@@ -30,14 +30,18 @@ def test_a_crowd_wants_twice_as_many_cpus_as_there_are(
 
 
 @pytest.mark.parametrize(
-    ("queueing", "idle_pct", "short"),
-    [(0.9, 12.0, True), (0.9, 30.0, False), (0.3, 12.0, False), (0.9, None, False)],
-    ids=["little is left", "there is room", "hardly anybody queues", "idle time unknown"],
-)
-def test_a_queue_is_felt_before_no_cpu_is_idle(queueing: float, idle_pct: float | None, *, short: bool) -> None:
+    ("queueing", "idle_pct", "calls_per_s", "short"),
+    [(0.9, 12.0, 40.0, True), (0.9, 30.0, 40.0, False), (0.3, 12.0, 40.0, False), (0.9, None, 40.0, False),
+     (0.9, 12.0, 40_000.0, False)],
+    ids=["little is left", "there is room", "hardly anybody queues", "idle time unknown", "for microseconds each"],
+)  # fmt: skip
+def test_a_queue_is_felt_before_no_cpu_is_idle(
+    queueing: float, idle_pct: float | None, calls_per_s: float, *, short: bool
+) -> None:
     cpu = {"idle_pct": idle_pct, "wait_io_pct": 0.0}
     working = {"usr_pct": 80.0 - queueing * 50, "sys_pct": 0.0, "run_wait_pct": queueing * 50}
-    seen = host(time={("CPU", "CPU"): 1.6}, cpu=cpu, backend=working, backends=2)
+    calls = [{"statement_id": "7", "calls_per_s": calls_per_s, "elapsed_s_per_s": 1.6}]
+    seen = host(time={("CPU", "CPU"): 1.6}, cpu=cpu, backend=working, backends=2, statements=calls)
     assert is_short(Case(seen)) is short
     causes = {finding.cause for finding in diagnose(seen).findings if finding.severity != "note"}
     assert ("cpu_saturated" in causes) is short

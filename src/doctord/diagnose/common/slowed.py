@@ -71,7 +71,7 @@ def on_cpu_ms(case: Case, one: Statement) -> float | None:
 
 def _computing(case: Case, pids: Sequence[int]) -> float:
     """The part (0 to 1) of the samples on a CPU in which the kernel counts them there; 1 where nobody tells."""
-    counted = case.processes.filter(pl.col("pid").is_in(pids) & pl.col("cpu_s").is_not_null())
+    counted = case.processes.filter(pl.col("pid").is_in([*pids]) & pl.col("cpu_s").is_not_null())
     is_theirs = pl.col("pid").is_in(counted["pid"].implode()) & pl.col("wait_kind").is_in(ON_CPU)
     sampled_s = float(case.active.filter(is_theirs)["interval_s"].sum())
     return min(float(counted["cpu_s"].sum()) / sampled_s, 1.0) if sampled_s else 1.0

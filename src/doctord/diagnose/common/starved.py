@@ -8,6 +8,7 @@ from doctord.analyse.backends import CLIENT_BACKEND
 from doctord.analyse.host.full_moments import LEAST_IDLE_PCT, FullMoments, full_moments
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
+from doctord.diagnose.common.slowed import FELT_MS
 from doctord.diagnose.finding import WARNING_SHARE, Severity
 
 MOST_IDLE_PCT: Final = 50.0
@@ -35,13 +36,17 @@ def is_full(case: Case) -> bool:
 
 
 def is_short(case: Case) -> bool:
-    """Whether little is left on average, and half a session and more stands in the queue at all times.
+    """Whether little is left on average, half a session and more stands in the queue at all times, and calls feel it.
 
-    What is idle then is idle at other moments than those in which somebody wants it.
+    What is idle then is idle at other moments than those in which somebody wants it. Who sends short statements one
+    after the other as fast as they are answered keeps a queue at any speed, and waits for microseconds.
     """
     idle, share = idle_pct(case), case.time.share(*RUN_QUEUE)
-    felt = case.beside_locks(share) >= WARNING_SHARE and share * case.time.seconds_per_second >= FELT_SESSIONS
-    return case.time.of == "database" and idle is not None and idle <= ROOM_PCT and felt
+    waiting_sessions = share * case.time.seconds_per_second
+    calls_per_s = sum(one.calls_per_s or 0.0 for one in case.statements)
+    is_felt = waiting_sessions >= FELT_SESSIONS and waiting_sessions * 1000 >= FELT_MS * calls_per_s
+    is_little = idle is not None and idle <= ROOM_PCT
+    return case.time.of == "database" and is_little and is_felt and case.beside_locks(share) >= WARNING_SHARE
 
 
 def wanting(case: Case) -> float:
