@@ -35,6 +35,14 @@ def test_an_idle_session_at_the_root_is_the_cause_and_the_waits_its_symptom() ->
     assert found[0].database == "postgresql:5432"
 
 
+def test_what_is_waited_for_may_be_no_lock_but_a_safe_snapshot() -> None:
+    idle = ROOT | {"state": "idle in transaction", "transaction_s": 42.0, "in_state_s": 41.0}
+    waiting = {"wait_class": "Application", "event": "SafeSnapshot", "wait_kind": "other lock", "blocker_sid": 7000}
+    found = diagnose(host(time={}, sessions=[idle, *[waiting] * 3])).findings
+    assert [finding.cause for finding in found] == ["idle_in_transaction_blocker"]
+    assert any("60 s of it for a safe snapshot" in said(item.figure) for item in found[0].for_)
+
+
 @pytest.mark.parametrize(
     ("db", "ends"),
     [("mysql:3306", 'mysql -P 3306 -e "KILL 7000"'), ("oracle:P", "alter system kill session '7000,SERIAL#'")],

@@ -11,7 +11,7 @@ from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
-SLOW = {"statement_id": "42", "text": "select sum(x) from t", "calls_per_s": 1.0, "elapsed_s_per_s": 0.9}
+SLOW = {"statement_id": "42", "text": "select sum(x) from t where y > $1", "calls_per_s": 1.0, "elapsed_s_per_s": 0.9}
 
 
 SQL: dict[str, Any] = {

@@ -30,6 +30,21 @@ def test_a_delay_that_nobody_waits_for_is_no_finding() -> None:
     assert "commit_delay_long" not in {finding.cause for finding in diagnose(dataset).findings}
 
 
+@pytest.mark.parametrize(
+    ("siblings", "flushes", "is_found"), [("0", 20.0, True), ("0", 0.1, False), ("1", 20.0, False), ("0", None, False)]
+)
+def test_where_none_other_need_be_open_each_flush_sleeps(
+    siblings: str, flushes: float | None, *, is_found: bool
+) -> None:
+    """Twenty commits a second of one session: the one that sleeps shows no wait."""
+    settings = {"commit_delay": "60000", "commit_siblings": siblings}
+    counted = {} if flushes is None else {(None, "pg_stat_wal.wal_sync"): flushes}
+    findings = diagnose(host(time={("CPU", "CPU"): 0.1}, settings=settings, postgres=counted)).findings
+    found = [finding for finding in findings if finding.cause == "commit_delay_long"]
+    assert bool(found) is is_found
+    assert all(finding.severity == "warning" and "sleeps 60 ms" in said(finding.title) for finding in found)
+
+
 @pytest.mark.parametrize(("siblings", "is_found"), [("5", True), ("9", False), ("50", False)])
 def test_where_fewer_transactions_are_open_nobody_sleeps(siblings: str, *, is_found: bool) -> None:
     """Eight sessions wait for a log that is slow by itself."""

@@ -8,7 +8,7 @@ import polars as pl
 
 from doctord.analyse.held import LOST, Fate
 from doctord.analyse.locking.autovacuum import WORKER, gives_way, table_of
-from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION, Blocker, Gate, gates
+from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION, Blocker, Gate, blockers, gates
 from doctord.analyse.locking.standing_by import standing_by
 from doctord.dataset.tables import CLIENT
 from doctord.diagnose.case import Case
@@ -40,6 +40,7 @@ APPLICATION = "application lock"
 TABLE = ("table lock", APPLICATION)
 # Nearly all of these waits: then no table is locked.
 MOSTLY = 0.9
+SAFE_SNAPSHOT = "SafeSnapshot"
 ROW_SEGMENTS = "v$segment_statistics.row lock waits"
 INNODB = "global_status.innodb_row_lock_"
 RUNNING = "global_status.threads_running"
@@ -160,7 +161,7 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
         ),
         impact=blocked_s / total,
         confidence=0.95,
-        for_=[*(_tree(case, root) for root in idle[:3]), *holding(case, idle[:3]), *clients],
+        for_=[*(_tree(case, root) for root in idle[:3]), *holding(case, idle[:3]), *_for_snapshots(case), *clients],
         remedy=(
             phrase("Now: {} ends it, once you know that its work may be lost.", _ending(root)),
             phrase(
@@ -173,6 +174,18 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
         ),
         database=root.db,
     )
+
+
+def _for_snapshots(case: Case) -> list[Evidence]:
+    """That those behind idle transactions wait for no lock, but for a safe snapshot."""
+    waited_s = case.time.share(None, SAFE_SNAPSHOT) * (case.database_time_s() or 0.0)
+    idle_s = sum(root.idle_blocked_s for root in blockers(case.dataset, [SAFE_SNAPSHOT]))
+    if not waited_s or idle_s < MOSTLY * waited_s:
+        return []
+    return [
+        Evidence("session", f"event = '{SAFE_SNAPSHOT}'", phrase("{:.0f s} of it for a safe snapshot", idle_s), "",
+                 "serializable, read only, deferrable transactions begin when those before them have ended")
+    ]  # fmt: skip
 
 
 def _lost(case: Case, root: Blocker, fate: Fate) -> bool:

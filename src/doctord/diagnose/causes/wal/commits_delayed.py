@@ -11,11 +11,13 @@ from doctord.dataset.tables import CLIENT
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.by_server import waited_by_server
-from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.common.slowed import OFTEN_PER_S
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 
 KINDS: Final = ("log sync", "log write")
 DELAY, SIBLINGS = "commit_delay", "commit_siblings"
+FLUSHES: Final = "pg_stat_wal.wal_sync"
 # PostgreSQL advises half of a flush, which a disk ends within milliseconds: longer was meant in another unit.
 LONG_MS: Final = 20.0
 SIBLINGS_DEFAULT: Final = 5
@@ -32,19 +34,22 @@ def commit_delay_long(case: Case) -> Iterator[Claim]:
     Hurts because: a transaction holds its locks while its session sleeps; all that commit meanwhile stand behind it.
     Speaks for it: commit_delay, in microseconds; how much of the time sessions wait for the log; that meanwhile more
         than commit_siblings transactions are open that wait for no lock.
+        Where commit_siblings is 0, each flush sleeps: what the server counts of these is enough.
     Speaks against it: fewer transactions that are open at a time than commit_siblings: then nobody sleeps.
     Remedy: ALTER SYSTEM RESET commit_delay, and select pg_reload_conf(). Its unit is a microsecond: half of what
         pg_test_fsync measures for one flush is the most that helps, where many sessions commit at once.
     Verify: show commit_delay; time waited per commit.
     Source: PostgreSQL documentation, "Write Ahead Log", commit_delay, commit_siblings; "WAL Configuration".
     """
-    for db, share in waited_by_server(case, *KINDS).items():
+    waited = waited_by_server(case, *KINDS)
+    for db in case.dbs:
         delay_ms = float(case.setting(DELAY, db) or 0.0) / 1000
         if delay_ms < LONG_MS:
             continue
-        siblings = int(case.setting(SIBLINGS, db) or SIBLINGS_DEFAULT)
+        siblings, share = int(case.setting(SIBLINGS, db) or SIBLINGS_DEFAULT), waited.get(db, 0.0)
         part = _could_sleep(case, db, siblings)
         if part < MOST or not case.worth_with_locks(share * part, *KINDS):
+            yield from _alone(case, db, delay_ms) if siblings == 0 else ()
             continue
         where = f"wait_kind in ('log sync', 'log write') and db = '{db}'"
         yield Claim(
@@ -53,14 +58,38 @@ def commit_delay_long(case: Case) -> Iterator[Claim]:
             impact=share * part,
             confidence=0.9,
             for_=[
-                Evidence("setting", f"name = '{DELAY}' and db = '{db}'", phrase("{:.0f ms}", delay_ms),
-                         phrase("{:.0f ms}", LONG_MS), "a disk flushes within milliseconds", "at_least"),
+                _delay(db, delay_ms),
                 Evidence("session", where, phrase("{:share of database}", share), "", "waiting for the log"),
                 Evidence("session", where, phrase("{:share} of it with more than {} transactions open", part, siblings),
                          phrase("{:share}", MOST), f"{SIBLINGS}: so many others must be open for it", "at_least"),
             ],
             database=db,
         )  # fmt: skip
+
+
+def _alone(case: Case, db: str, delay_ms: float) -> Iterator[Claim]:
+    """Where none other need be open each flush sleeps, though whoever sleeps shows no wait."""
+    flushes = case.total(FLUSHES, db)
+    if flushes is None or flushes < OFTEN_PER_S:
+        return
+    yield Claim(
+        phrase("Each commit of {} sleeps {:.0f ms} before it writes the log: commit_delay = {:.0f}, "
+               "commit_siblings = 0", db, delay_ms, delay_ms * 1000),
+        impact=NOT_MEASURED,
+        confidence=0.85,
+        severity="warning",
+        for_=[
+            _delay(db, delay_ms),
+            Evidence("statistic", f"name = '{FLUSHES}' and db = '{db}'", phrase("{:.3g flushes/s}", flushes),
+                     phrase("{:.1f}", OFTEN_PER_S), "one sleep for each, whoever else commits", "at_least"),
+        ],
+        database=db,
+    )  # fmt: skip
+
+
+def _delay(db: str, delay_ms: float) -> Evidence:
+    return Evidence("setting", f"name = '{DELAY}' and db = '{db}'", phrase("{:.0f ms}", delay_ms),
+                    phrase("{:.0f ms}", LONG_MS), "a disk flushes within milliseconds", "at_least")  # fmt: skip
 
 
 def _could_sleep(case: Case, db: str, siblings: int) -> float:
