@@ -156,7 +156,13 @@ impl Pattern {
 
     /// Whether nothing but who it was is told from a piece on.
     fn tells_who(&self, from: usize) -> bool {
-        let who = [Field::User, Field::Application, Field::Client, Field::Process, Field::Other];
+        let who = [
+            Field::User,
+            Field::Application,
+            Field::Client,
+            Field::Process,
+            Field::Other,
+        ];
         let is_who = |piece: &Piece| matches!(piece, Piece::Literal(_)) || who.map(Piece::Field).contains(piece);
         self.0[from..].iter().all(is_who)
     }
