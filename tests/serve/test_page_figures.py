@@ -134,8 +134,9 @@ def _recording(lake: Path) -> Iterator[None]:
         thread.join()
 
 
-def test_a_server_that_has_gone_is_told_and_what_was_seen_stays(page: Page, tmp_path: Path) -> None:
-    start = now_us() - 3_600_000_000
+@pytest.mark.parametrize("ago_s", [3600, 61], ids=["an hour ago", "live"])
+def test_a_server_that_has_gone_is_told_and_what_was_seen_stays(page: Page, tmp_path: Path, ago_s: int) -> None:
+    start = now_us() - ago_s * 1_000_000
     write(tmp_path / "lake", [rows("session", [session(start + second * 1_000_000) for second in range(60)])])
     with served("--lake", tmp_path / "lake") as client:
         reader = Reader(page, client.address)

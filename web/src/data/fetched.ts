@@ -44,15 +44,26 @@ export function useDocument<T>(path: string, parameters: Parameters | null): Fet
     tell(before => ({ ...before, loading: true }));
     document<T>(asked, superseded.signal).then(
       document => tell({ document, problem: null, loading: false }),
-      (error: Error) => superseded.signal.aborted || tell({ document: null, problem: error.message, loading: false }),
+      (error: Error) =>
+        superseded.signal.aborted ||
+        tell(({ document }) => ({
+          document: error instanceof Unreachable ? document : null,
+          problem: error.message,
+          loading: false,
+        })),
     );
     return () => superseded.abort();
   }, [asked]);
   return found;
 }
 
+/** Nobody answered: what was seen before is still true of its time. */
+class Unreachable extends Error {}
+
 function unreachable(error: Error): never {
-  throw error.name === "AbortError" ? error : new Error("The server does not answer: does doctord serve still run?");
+  throw error.name === "AbortError"
+    ? error
+    : new Unreachable("The server does not answer: does doctord serve still run?");
 }
 
 function problem(told: unknown): string | null {
