@@ -45,12 +45,15 @@ def test_a_long_way_is_measured_by_the_sampler(server: PrivateServer) -> None:
     with far_end(server, delay_s=0.02) as far:
         dsn = f"host={far.address} port={server.port} user=postgres dbname=pgbench"
         asking = subprocess.Popen([*far.entrance, sys.executable, "-c", ASK, dsn, "60"])
-        sampler, rows = LinuxCollector(), list[dict[str, object]]()
+        sampler, samples = LinuxCollector(), list[dict[str, object]]()
         while asking.poll() is None:
             time.sleep(0.7)
-            rows += [row for batch in sampler.sample() for row in pa.record_batch(batch).to_pylist()]
+            rows = [row for batch in sampler.sample() for row in pa.record_batch(batch).to_pylist()]
+            own = [row for row in rows if row.get("entity") == f"127.0.0.1:{server.port}"]
+            samples.append({row["name"]: row["value"] for row in own})
         assert asking.returncode == 0
-    told = {row["name"]: row["value"] for row in rows if row.get("entity") == f"127.0.0.1:{server.port}"}
+    # One in the middle: it begins and ends on the way.
+    told = max(samples, key=lambda one: float(str(one.get("tcp_clients.travel_s_per_s", 0.0))))
     assert told["tcp_clients.connections"] == 1
     assert 40 <= float(str(told["tcp_clients.least_round_trip_ms"])) < 80
     assert 0.5 < float(str(told["tcp_clients.travel_s_per_s"])) <= 1
