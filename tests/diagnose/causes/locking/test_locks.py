@@ -40,7 +40,7 @@ def test_what_is_waited_for_may_be_no_lock_but_a_safe_snapshot() -> None:
     waiting = {"wait_class": "Application", "event": "SafeSnapshot", "wait_kind": "other lock", "blocker_sid": 7000}
     found = diagnose(host(time={}, sessions=[idle, *[waiting] * 3])).findings
     assert [finding.cause for finding in found] == ["idle_in_transaction_blocker"]
-    assert any("60 s of it for a safe snapshot" in said(item.figure) for item in found[0].for_)
+    assert any("60 s of it in SafeSnapshot" in said(item.figure) for item in found[0].for_)
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,16 @@ from typing import NamedTuple
 import polars as pl
 
 from doctord.analyse.held import LOST, Fate
-from doctord.analyse.locking.autovacuum import WORKER, gives_way, table_of
+from doctord.analyse.locking.autovacuum import WORKER
 from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION, Blocker, Gate, blockers, gates
 from doctord.analyse.locking.standing_by import standing_by
-from doctord.dataset.tables import CLIENT
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.locking.elected import elected
 from doctord.diagnose.causes.locking.exclusive import instead_of
 from doctord.diagnose.causes.locking.logged_locks import logged_waits
 from doctord.diagnose.causes.locking.table_lock_modes import holding, instead, with_lock
+from doctord.diagnose.causes.locking.trees import at, tree, who
 from doctord.diagnose.common.by_server import waited_by_server
 from doctord.diagnose.common.connections_held import clients_lost
 from doctord.diagnose.common.histograms import spread
@@ -38,9 +38,9 @@ class Program(NamedTuple):
 ROW = "row lock"
 APPLICATION = "application lock"
 TABLE = ("table lock", APPLICATION)
+OTHER = "other lock"
 # Nearly all of these waits: then no table is locked.
 MOSTLY = 0.9
-SAFE_SNAPSHOT = "SafeSnapshot"
 ROW_SEGMENTS = "v$segment_statistics.row lock waits"
 INNODB = "global_status.innodb_row_lock_"
 RUNNING = "global_status.threads_running"
@@ -105,14 +105,14 @@ def row_locks(case: Case) -> Iterator[Claim]:
         return
     roots, database = case.blockers_of(ROW), _server(case, ROW)
     yield Claim(
-        phrase("{:share of database} is spent waiting for row locks{}", share, _at(case, database)),
+        phrase("{:share of database} is spent waiting for row locks{}", share, at(case, database)),
         impact=share,
         confidence=0.9,
         for_=[
             *of_kind(case, ROW, why=_open_or_hot(case)),
             *spread(case, *case.time.events_of(ROW))[0],
             *leaders(case, ROW_SEGMENTS, "where the rows are"),
-            *(_tree(case, root) for root in roots[:3]),
+            *(tree(case, root) for root in roots[:3]),
             *_waiting_statements(case),
             *_inserting(case),
             *_round_trips(roots),
@@ -157,11 +157,11 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
             root.sid,
             ", whose client is gone" if _lost(case, root, "gone") else with_lock(case, root),
             root.waiters,
-            _at(case, root.db),
+            at(case, root.db),
         ),
         impact=blocked_s / total,
         confidence=0.95,
-        for_=[*(_tree(case, root) for root in idle[:3]), *holding(case, idle[:3]), *_for_snapshots(case), *clients],
+        for_=[*(tree(case, root) for root in idle[:3]), *holding(case, idle[:3]), *_for_no_lock(case), *clients],
         remedy=(
             phrase("Now: {} ends it, once you know that its work may be lost.", _ending(root)),
             phrase(
@@ -176,16 +176,16 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     )
 
 
-def _for_snapshots(case: Case) -> list[Evidence]:
-    """That those behind idle transactions wait for no lock, but for a safe snapshot."""
-    waited_s = case.time.share(None, SAFE_SNAPSHOT) * (case.database_time_s() or 0.0)
-    idle_s = sum(root.idle_blocked_s for root in blockers(case.dataset, [SAFE_SNAPSHOT]))
-    if not waited_s or idle_s < MOSTLY * waited_s:
-        return []
-    return [
-        Evidence("session", f"event = '{SAFE_SNAPSHOT}'", phrase("{:.0f s} of it for a safe snapshot", idle_s), "",
-                 "serializable, read only, deferrable transactions begin when those before them have ended")
-    ]  # fmt: skip
+def _for_no_lock(case: Case) -> list[Evidence]:
+    """Waits behind idle transactions that no other cause is about, as those for a safe snapshot."""
+    found = list[Evidence]()
+    for event in case.time.events_of(OTHER):
+        waited_s = case.time.share(None, event) * (case.database_time_s() or 0.0)
+        idle_s = sum(root.idle_blocked_s for root in blockers(case.dataset, [event]))
+        if waited_s and idle_s >= MOSTLY * waited_s:
+            figure = phrase("{:.0f s} of it in {}", idle_s, event)
+            found.append(Evidence("session", f"event = '{event}'", figure, "", "it ends with those transactions"))
+    return found
 
 
 def _lost(case: Case, root: Blocker, fate: Fate) -> bool:
@@ -212,11 +212,6 @@ def _server(case: Case, *kinds: str) -> str | None:
     waited = waited_by_server(case, *kinds)
     first = next(iter(waited), None)
     return first if first is not None and waited[first] >= MOSTLY * sum(waited.values()) else None
-
-
-def _at(case: Case, database: str | None) -> str:
-    """Which server, where there are several."""
-    return f" on {database}" if database and len(case.dbs) > 1 else ""
 
 
 def _words_of(root: Blocker) -> tuple[str, str]:
@@ -275,14 +270,14 @@ def table_locks(case: Case) -> Iterator[Claim]:
     roots = [root for root in case.blockers_of(*TABLE) if (root.db, root.sid) not in elect][:3]
     database = _server(case, *TABLE)
     yield Claim(
-        phrase("{:share of database} is spent waiting for {}{}{}", share, what, _at(case, database),
+        phrase("{:share of database} is spent waiting for {}{}{}", share, what, at(case, database),
                _first_in_line(queued, roots) or _behind(case, share, roots)),
         impact=share,
         confidence=0.85,
         for_=[
             *of_kind(case, *TABLE, why="time that no row lock explains"),
             *spread(case, *case.time.events_of(*TABLE))[0],
-            *(_tree(case, root) for root in roots),
+            *(tree(case, root) for root in roots),
             *holding(case, roots),
             *(_gate(case, gate) for gate in queued),
         ],
@@ -383,52 +378,12 @@ def _waiting_statements(case: Case) -> list[Evidence]:
     ]
 
 
-def _who(root: Blocker) -> str:
-    if root.kind == WORKER:
-        return f"autovacuum of {table_of(root.program) or 'a table'}"
-    named = " ".join(part for part in (root.user, root.program) if part)
-    return named or (root.kind if root.kind and root.kind != CLIENT else "unknown user")
-
-
-def _gives_way(root: Blocker) -> bool:
-    """Whether it is autovacuum, which is cancelled for whoever wants its lock: then who wants it is to be looked at."""
-    return root.kind == WORKER and gives_way(root.program)
-
-
-def _tree(case: Case, root: Blocker) -> Evidence:
-    statement = case.statement_text(root.statement_id)
-    idle = root.idle_blocked_s / root.blocked_s if root.blocked_s else 0.0
-    age = "" if root.transaction_s is None else phrase(", its transaction {:.1f s} old", root.transaction_s)
-    return Evidence(
-        "session",
-        f"blocker_sid = {root.sid}",
-        phrase(
-            "{:.0f s} waited behind session {}{} ({}), up to {:count session/sessions}",
-            root.blocked_s,
-            root.sid,
-            _at(case, root.db),
-            _who(root),
-            root.waiters,
-        ),
-        "",
-        "it gives way to who wants the lock, after deadlock_timeout: look at who that is"
-        if _gives_way(root)
-        else phrase(
-            "it was idle in its transaction {:share} of that time{}{}{}",
-            idle,
-            age,
-            phrase(", else mostly in {}", root.event) if root.event else "",
-            phrase("; last statement: {}", shortened(statement)) if statement else "",
-        ),
-    )
-
-
 def _first_in_line(queued: Sequence[Gate], roots: Sequence[Blocker]) -> Words:
     """That the others stand behind a session that waits itself, and for whom that one waits."""
     if not queued:
         return ""
     first = queued[0]
-    workers = [_who(root) for root in roots if (root.db, root.sid) == (first.db, first.root) and root.kind == WORKER]
+    workers = [who(root) for root in roots if (root.db, root.sid) == (first.db, first.root) and root.kind == WORKER]
     behind = workers[0] if workers else phrase("session {}", first.root)
     return phrase(", in line behind session {}, which waits for {}", first.sid, behind)
 
@@ -446,7 +401,7 @@ def _behind(case: Case, share: float, roots: Sequence[Blocker]) -> Words:
     if not roots or roots[0].blocked_s < IDLE_PART * share * case.database_time_s():
         return ""
     statement = case.statement_text(roots[0].statement_id)
-    return phrase(", most of it behind session {} ({}){}{}", roots[0].sid, _who(roots[0]), with_lock(case, roots[0]),
+    return phrase(", most of it behind session {} ({}){}{}", roots[0].sid, who(roots[0]), with_lock(case, roots[0]),
                   phrase(": {}", shortened(statement, 60)) if statement else "")  # fmt: skip
 
 

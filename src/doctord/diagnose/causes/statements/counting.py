@@ -17,7 +17,7 @@ from doctord.regex import regex
 
 # One sum over one table without any condition.
 OF_ALL: Final = regex(
-    r'^\s*select\s+(count|sum|avg)\s*\([^()]*\)(\s+as\s+[\w"]+)?\s+from\s+(?P<table>[\w."]+)(\s+(as\s+)?\w+)?\s*;?\s*$',
+    r'^\s*select\s+(count|sum|avg)\s*\([^()]*\)(\s+as\s+[\w"`]+)?\s+from\s+(?P<table>[\w."`]+)(\s+(as\s+)?\w+)?\s*;?\s*$',
     re.IGNORECASE,
 )
 MOST_TOLD: Final = 2

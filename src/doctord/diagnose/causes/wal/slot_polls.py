@@ -54,7 +54,7 @@ def slot_decodes_again(case: Case) -> Iterator[Claim]:
             impact=at_most(one.share),
             confidence=0.6 if len(slots) > 1 or holder is None else 0.9,
             severity=severity(case, one.share, slowed=True),
-            for_=[_polls(one), *for_, *(_holder(holder) if holder else ())],
+            for_=[_polls(one), *for_, *([holder.evidence()] if holder else [])],
             against=[*against, *([_several(slots)] if len(slots) > 1 else [])],
             first_steps=_end(holder),
             database=one.db,
@@ -93,13 +93,6 @@ def _signs(case: Case, slot: Statistic) -> list[Sign]:
              "the rest was decoded before", "that much is new", below=True),
         Sign("statistic", f"name = '{RESTART}' and {where}", still_s(case, slot, RESTART), RUNNING_S,
              "{:.0f s} without a move of restart_lsn", "it moves with each record of running transactions, every 15 s"),
-    ]  # fmt: skip
-
-
-def _holder(one: Writer) -> list[Evidence]:
-    return [
-        Evidence(one.table, one.filter, phrase("{:.0f s} old: {}", one.age_s, one.who), phrase("{:.0f s}", RUNNING_S),
-                 "the oldest open transaction that has written something", "at_least")
     ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
-from doctord.diagnose.common.wal.open_writers import HALF, OLD_S, RESTART, RUNNING_S, Writer, holding, keeps_up
+from doctord.diagnose.common.wal.open_writers import HALF, OLD_S, RESTART, Writer, holding, keeps_up
 from doctord.diagnose.common.wal.slots import kept, reading, severity, still_s
 from doctord.diagnose.common.wal.wal_room import Room, symptoms, until_end
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured, Severity
@@ -82,7 +82,7 @@ def _held(case: Case, retained: Statistic, unconfirmed: Statistic, room: Room, w
         confidence=0.6 if first is None else 0.75 if first.age_s < OLD_S else 0.9,
         severity=_severity(room, first),
         for_=[kept(retained, "since the oldest transaction began that is still open"), near, *stands,
-              *([_oldest(first)] if first else []), *until_end(case, retained.db, room)],
+              *([first.evidence()] if first else []), *until_end(case, retained.db, room)],
         against=_may_end(first, writers[1:]),
         not_measured=[*room.unknown, *([_UNKNOWN] if first is None else [])],
         remedy=(*_end(first), *HELD),
@@ -112,12 +112,6 @@ def _still(retained: Statistic, name: str, seconds: float, why: Words) -> Eviden
     column = name.rpartition(".")[2].removesuffix("_bytes")
     return Evidence("statistic", f"name = '{name}' and entity = '{retained.entity}'",
                     phrase("{:.0f s} without a move of {}", seconds, column), "", why)  # fmt: skip
-
-
-def _oldest(first: Writer) -> Evidence:
-    return Evidence(first.table, first.filter, phrase("{:.0f s} old: {}", first.age_s, first.who),
-                    phrase("{:.0f s}", RUNNING_S), "the oldest open transaction that has written something",
-                    "at_least")  # fmt: skip
 
 
 def _may_end(first: Writer | None, others: list[Writer]) -> list[Evidence]:

@@ -7,6 +7,7 @@ import polars as pl
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.common.wal.slots import reading, still_s
+from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Words, phrase
 
 RESTART: Final = "pg_replication_slots.restart_lsn_bytes"
@@ -34,6 +35,12 @@ class Writer(NamedTuple):
     is_at_work: bool
     table: str
     filter: str
+
+    def evidence(self) -> Evidence:
+        """That it is open, and since when."""
+        return Evidence(self.table, self.filter, phrase("{:.0f s} old: {}", self.age_s, self.who),
+                        phrase("{:.0f s}", RUNNING_S), "the oldest open transaction that has written something",
+                        "at_least")  # fmt: skip
 
 
 def holding(case: Case, slot: Statistic) -> list[Writer]:
