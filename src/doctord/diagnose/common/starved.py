@@ -43,7 +43,8 @@ def is_short(case: Case) -> bool:
     """
     idle, share = idle_pct(case), case.time.share(*RUN_QUEUE)
     waiting_sessions = share * case.time.seconds_per_second
-    calls_per_s = sum(one.calls_per_s or 0.0 for one in case.statements)
+    of_statements = sum(one.calls_per_s or 0.0 for one in case.statements)
+    calls_per_s = of_statements or sum(case.common("commits", db) or 0.0 for db in case.dbs)
     is_felt = waiting_sessions >= FELT_SESSIONS and waiting_sessions * 1000 >= FELT_MS * calls_per_s
     is_little = idle is not None and idle <= ROOM_PCT
     return case.time.of == "database" and is_little and is_felt and case.beside_locks(share) >= WARNING_SHARE

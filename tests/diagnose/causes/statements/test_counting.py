@@ -27,6 +27,7 @@ def told(**changes: Any) -> dict[str, Finding]:
         "SELECT count(*) FROM visits",
         'select sum(amount) as "all" from shop."visits" v;',
         "select count(id)\nfrom visits",
+        "SELECT COUNT ( * ) FROM `visits`",
     ],
 )
 def test_a_count_of_everything_that_takes_most_of_the_time(text: str) -> None:

@@ -43,6 +43,8 @@ def test_where_none_other_need_be_open_each_flush_sleeps(
     found = [finding for finding in findings if finding.cause == "commit_delay_long"]
     assert bool(found) is is_found
     assert all(finding.severity == "warning" and "sleeps 60 ms" in said(finding.title) for finding in found)
+    dataset = host(time={("CPU", "CPU"): 0.1}, settings=settings | {"synchronous_commit": "off"}, postgres=counted)
+    assert "commit_delay_long" not in {finding.cause for finding in diagnose(dataset).findings}
 
 
 @pytest.mark.parametrize(("siblings", "is_found"), [("5", True), ("9", False), ("50", False)])

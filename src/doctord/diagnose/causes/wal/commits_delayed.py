@@ -18,6 +18,7 @@ from doctord.diagnose.phrase import phrase
 KINDS: Final = ("log sync", "log write")
 DELAY, SIBLINGS = "commit_delay", "commit_siblings"
 FLUSHES: Final = "pg_stat_wal.wal_sync"
+WAITED_FOR: Final = "synchronous_commit"
 # PostgreSQL advises half of a flush, which a disk ends within milliseconds: longer was meant in another unit.
 LONG_MS: Final = 20.0
 SIBLINGS_DEFAULT: Final = 5
@@ -70,7 +71,8 @@ def commit_delay_long(case: Case) -> Iterator[Claim]:
 def _alone(case: Case, db: str, delay_ms: float) -> Iterator[Claim]:
     """Where none other need be open each flush sleeps, though whoever sleeps shows no wait."""
     flushes = case.total(FLUSHES, db)
-    if flushes is None or flushes < OFTEN_PER_S:
+    is_waited_for = case.setting(WAITED_FOR, db) != "off"  # else the WAL writer flushes, which does not sleep
+    if flushes is None or flushes < OFTEN_PER_S or not is_waited_for:
         return
     yield Claim(
         phrase("Each commit of {} sleeps {:.0f ms} before it writes the log: commit_delay = {:.0f}, "
