@@ -175,3 +175,46 @@ def test_samples_that_came_late_do_not_make_the_kernel_s_seconds_longer() -> Non
     late = [row for number, row in enumerate(session(100, seconds=1.0)) if number % 2 == 0]
     told = time_model(crowd(session=late, wait=[row | {"average_active_sessions": 0.0} for row in looks()[::2]]))
     assert told.seconds_per_second == pytest.approx(25.0, rel=0.1)
+
+
+def thread(event: str = "CPU", wait_class: str = "CPU", seconds: float = 0.1, **columns: Any) -> list[Row]:
+    return [row | {"pid": None} for row in session(100, event, wait_class, seconds, **columns)]
+
+
+def threads(**more: list[Row]) -> Dataset:
+    """A server whose sessions are threads of its one process, which is 0.5 s a second on a CPU and 1.5 s without."""
+    told = {"cpu": each(idle_pct=0.0), "session": [], "wait": looks()}
+    server = [second(0, component="mysql", db=DB, name="server_pid", value="7")]
+    process = [
+        *each(pid=7, ppid=1, command="mysqld", usr_pct=40.0, sys_pct=10.0, run_wait_pct=150.0),
+        *each(pid=8, ppid=1, command="mysqld", usr_pct=90.0, sys_pct=0.0, run_wait_pct=10.0),
+    ]
+    return Dataset.from_rows(**(told | {"setting": server, "process": process} | more))
+
+
+def test_sessions_that_are_threads_are_told_by_their_process() -> None:
+    assert shares(threads()) == {"run queue": 1.5, "CPU": 0.5}
+    seen = threads(session=thread(seconds=0.8))
+    assert shares(seen) == {"run queue": 1.5, "CPU": 0.5}
+    assert processor_times(seen)[DB].unsampled_s == pytest.approx(12.0)
+
+
+def test_what_background_threads_took_is_not_the_sessions() -> None:
+    rate = {"component": "mysql", "db": DB, "kind": "rate"}
+    told = [
+        *each(name="threads.background_cpu_s_per_s", value=0.2, **rate),
+        *each(name="threads.background_run_wait_s_per_s", value=0.5, **rate),
+        *each(name="threads.background_cpu_s_per_s", value=0.4, **(rate | {"db": "mysql:3307"})),
+    ]
+    assert shares(threads(statistic=told)) == {"run queue": 1.0, "CPU": 0.3}
+
+
+def test_threads_that_were_sampled_for_longer_than_the_kernel_counted_queue_as_it_tells() -> None:
+    assert shares(threads(session=thread(seconds=4.0))) == {"run queue": 3.0, "CPU": 1.0}
+
+
+def test_a_plan_that_is_being_made_queues_like_all_else_and_is_counted_once() -> None:
+    planning = thread("statistics", "Other", 0.4, wait_kind="parse")
+    assert shares(threads(session=planning)) == {"run queue": 1.5, "CPU": 0.4, "statistics": 0.1}
+    mutex = thread("wait/synch/mutex/sql/LOCK_open", "Concurrency", 0.4, wait_kind="parse")
+    assert shares(threads(session=mutex))["wait/synch/mutex/sql/LOCK_open"] == 0.4

@@ -69,7 +69,7 @@ def recording(lake: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as recorder:
         try:
             deadline = time.monotonic() + 120
-            while not any(segment.stat().st_size > 10_000 for segment in lake.glob("open/*")):
+            while not any(segment.stat().st_size > 10_000 for segment in lake.glob("open/*")) or not samples(lake):
                 assert recorder.poll() is None, recorder.communicate()
                 assert time.monotonic() < deadline, "nothing was recorded within 120 s"
                 time.sleep(0.05)

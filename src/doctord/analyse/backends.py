@@ -1,8 +1,10 @@
-"""What the kernel counts for the client backends of a PostgreSQL server that runs on this host.
+"""What the kernel counts for the sessions of a server that runs on this host.
 
-A backend whose query has arrived and that has not been given a CPU yet is still `idle` in pg_stat_activity, and whoever
-samples that view queues for a CPU like all others: on a full host samples miss most of the time that clients wait. The
-scheduler counts it for each process (/proc/PID/schedstat), whoever looks.
+A PostgreSQL backend whose query has arrived and that has not been given a CPU yet is still `idle` in pg_stat_activity,
+a thread of MySQL still sleeps in its process list, and whoever samples these queues for a CPU like all others: on a
+full host samples miss most of the time that clients wait. The scheduler counts it for each process
+(/proc/PID/schedstat), whoever looks. MySQL and MariaDB have one process for all: less what its background threads took,
+where the server tells which these are.
 """
 
 from datetime import datetime
@@ -10,8 +12,10 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from doctord.analyse.figures import figures
 from doctord.analyse.spells import covered_s
 from doctord.dataset.dataset import Dataset
+from doctord.dataset.mysql_names import BACKGROUND, SERVER_PID
 
 # As the process table calls them. A parallel worker is at work from its start to its end, so that samples tell of it
 # all; most live too short for a row of their own. Every other process of a server works for the server itself.
@@ -34,7 +38,8 @@ class Backends(NamedTuple):
     `cpu_s` on a CPU and `run_wait_s` ready to run without one; `sleeps` is how often they gave a CPU up by themselves,
     to wait for a client or for anything else (null where not all tell it), `seconds` that time. `by_pid` has of
     each its number (`pid`), both times together (`spent_s`), and how long it was there (`there_s`). `is_all` says that
-    the server's own process was told, so that all that it started are among them.
+    the server's own process was told, so that all that it started are among them. `are_threads`: the sessions are
+    threads of one process, of which no one's own time is known (`by_pid` is empty).
     """
 
     cpu_s: float
@@ -43,27 +48,34 @@ class Backends(NamedTuple):
     seconds: float
     by_pid: pl.DataFrame
     is_all: bool = False
+    are_threads: bool = False
 
 
 def backends(dataset: Dataset, db: str | None, looks: pl.DataFrame) -> Backends | None:
     """What the kernel counted for those of one server; null where it runs elsewhere, or nobody read the run queue.
 
     Args:
-        dataset: with rows of `process`; those of `setting` tell the server's own process, whose children they are.
+        dataset: with rows of `process`; those of `setting` tell the server's own process, whose children or threads
+            they are.
         db: the server.
         looks: rows that tell when its sessions were sampled: `ts`, `interval_s`, and whether that is what they are for
             (`is_told`), or they are the samples themselves.
     """
     since, until = _span(looks)
-    is_its = (pl.col("command") == CLIENT_BACKEND) & pl.col("run_wait_pct").is_not_null()
-    rows = dataset.rows("process", is_its, *_COUNTED)
+    threads_of = _told(dataset, db, SERVER_PID)
+    is_its = pl.col("pid").is_in(threads_of.implode()) if threads_of.len() else pl.col("command") == CLIENT_BACKEND
+    rows = dataset.rows("process", is_its & pl.col("run_wait_pct").is_not_null(), *_COUNTED)
     if rows.is_empty() or since is None or until is None:
         return None
-    rows = rows.filter((pl.col("ts") > since) & (pl.col("ts") <= until)).filter(_of_server(dataset, db, rows))
-    rows = rows.filter(~pl.col("pid").is_in(own_backends(dataset, db)))
+    rows = rows.filter((pl.col("ts") > since) & (pl.col("ts") <= until))
+    if threads_of.is_empty():
+        rows = rows.filter(_of_server(dataset, db, rows))
+        rows = rows.filter(~pl.col("pid").is_in(own_backends(dataset, db)))
     if rows.is_empty():
         return None
     scale = _edges(dataset, since, until) * _looked(looks) if looks["is_told"].any() else 1.0
+    if threads_of.len():
+        return _of_threads(dataset, db, rows, scale, covered_s(looks))
     sums = rows.select(
         cpu=_seconds(CPU_PCT),
         run_wait=_seconds(pl.col("run_wait_pct")),
@@ -79,8 +91,20 @@ def backends(dataset: Dataset, db: str | None, looks: pl.DataFrame) -> Backends 
             ((_seconds(CPU_PCT) + _seconds(pl.col("run_wait_pct"))) * scale).alias("spent_s"),
             (pl.col("interval_s").sum() * scale).alias("there_s"),
         ),
-        is_all=not _told_postmasters(dataset, db).is_empty() and rows["ppid"].null_count() == 0,
+        is_all=not _told(dataset, db, POSTMASTER).is_empty() and rows["ppid"].null_count() == 0,
     )
+
+
+def _of_threads(dataset: Dataset, db: str | None, process: pl.DataFrame, scale: float, seconds: float) -> Backends:
+    """What the rows of a server's process tell of its sessions, which are threads of it."""
+    whole = process.select(_seconds(CPU_PCT).alias("cpu_s"), _seconds(pl.col("run_wait_pct")).alias("run_wait_s"))
+    told_s = covered_s(process)
+    background = [sum(one.mean for one in figures(dataset, name) if one.db == db) for name in BACKGROUND]
+    cpu_s, run_wait_s = (
+        max(float(own) - per_s * told_s, 0.0) * scale for own, per_s in zip(whole.row(0), background, strict=True)
+    )
+    by_pid = process.select("pid", pl.lit(0.0).alias("spent_s"), pl.lit(0.0).alias("there_s")).clear()
+    return Backends(cpu_s, run_wait_s, None, seconds, by_pid, are_threads=True)
 
 
 def _seconds(percent: pl.Expr) -> pl.Expr:
@@ -98,7 +122,7 @@ def _of_server(dataset: Dataset, db: str | None, rows: pl.DataFrame) -> pl.Expr:
 
     Where the source tells no parents, the sessions' own processes.
     """
-    postmasters = _told_postmasters(dataset, db)
+    postmasters = _told(dataset, db, POSTMASTER)
     sampled = dataset.rows("session", pl.col("db") == db, "pid")["pid"].drop_nulls().unique(maintain_order=True)
     is_sampled = pl.col("pid").is_in(sampled.implode())
     if postmasters.is_empty():
@@ -108,10 +132,19 @@ def _of_server(dataset: Dataset, db: str | None, rows: pl.DataFrame) -> pl.Expr:
     return pl.col("ppid").is_in(postmasters.implode())
 
 
-def _told_postmasters(dataset: Dataset, db: str | None) -> pl.Series:
-    """The number of a server's own process, as its collector tells it; several after a restart."""
-    told = dataset.frame("setting").filter((pl.col("name") == POSTMASTER) & (pl.col("db") == db))
+def _told(dataset: Dataset, db: str | None, name: str) -> pl.Series:
+    """The number of a server's own process, as its collector tells it by that name; several after a restart."""
+    told = dataset.frame("setting").filter((pl.col("name") == name) & (pl.col("db") == db))
     return told["value"].cast(pl.Int64, strict=False).drop_nulls().unique(maintain_order=True)
+
+
+def session_pids(dataset: Dataset) -> pl.Series:
+    """The processes of all sessions: of those that were sampled, and of servers whose sessions are threads.
+
+    Null among them where one is not known.
+    """
+    servers = dataset.frame("setting").filter(pl.col("name") == SERVER_PID)["value"].cast(pl.Int64, strict=False)
+    return pl.concat([dataset.frame("session")["pid"], servers]).unique(maintain_order=True)
 
 
 def own_backends(dataset: Dataset, db: str | None) -> list[int]:

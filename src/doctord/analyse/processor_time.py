@@ -24,6 +24,9 @@ FEWEST_SAMPLES = 20
 CHANCE = 3.0
 ON_CPU = ((pl.col("wait_class") == "CPU") & (pl.col("event") == "CPU")).fill_null(value=False)
 
+# What a thread of MySQL that makes a plan does, or wants to: samples that found it on a disk tell that instead.
+PLANNING = ((pl.col("wait_class") == "Other") & (pl.col("wait_kind") == "parse")).fill_null(value=False)
+
 
 class ProcessorTime(NamedTuple):
     """Seconds on a CPU and in the run queue, of the sessions of one server.
@@ -32,6 +35,7 @@ class ProcessorTime(NamedTuple):
     known. `in_waits_s` is the part in which they had it waiting for something else: it is to be taken off those waits.
     Reads out of the page cache, CPU time as well, are none of these. `off_cpu_s` is what samples had at work, waiting
     for nothing, while the kernel counted neither: sessions that sleep where the server has no wait event.
+    `queueing` (0 to 1) is the part of PLANNING that stands in `run_queue_s`; the rest of that is not in `cpu_s`.
     """
 
     cpu_s: float
@@ -39,6 +43,7 @@ class ProcessorTime(NamedTuple):
     unsampled_s: float = 0.0
     in_waits_s: float = 0.0
     off_cpu_s: float = 0.0
+    queueing: float = 0.0
 
 
 def processor_time(dataset: Dataset, db: str | None, active: pl.DataFrame, looks: pl.DataFrame) -> ProcessorTime:
@@ -50,8 +55,10 @@ def processor_time(dataset: Dataset, db: str | None, active: pl.DataFrame, looks
         active: its samples of active sessions.
         looks: rows that tell when its sessions were sampled, as `backends` takes them.
     """
-    on_cpu = active.filter(ON_CPU)
     counted = backends(dataset, db, looks)
+    if counted is not None and counted.are_threads:
+        return _of_threads(active, counted)
+    on_cpu = active.filter(ON_CPU)
     is_counted = pl.col("pid").is_in(counted.by_pid["pid"].implode() if counted else []).fill_null(value=False)
     kernel_s = counted.cpu_s + counted.run_wait_s if counted else 0.0
     seen_s, other_s = (float(on_cpu.filter(rows)["interval_s"].sum()) for rows in (is_counted, ~is_counted))
@@ -76,6 +83,20 @@ def processor_time(dataset: Dataset, db: str | None, active: pl.DataFrame, looks
         run_queue_s=counted.run_wait_s + other_s * queueing,
         unsampled_s=unseen_s - in_waits_s - copied_s,
         in_waits_s=in_waits_s,
+    )
+
+
+def _of_threads(active: pl.DataFrame, counted: Backends) -> ProcessorTime:
+    """Of sessions that are threads of one process: the part of the run queue is that of all of them together."""
+    counted_s = counted.cpu_s + counted.run_wait_s
+    queueing = counted.run_wait_s / counted_s if counted_s else 0.0
+    computing_s, planning_s = (float(active.filter(rows)["interval_s"].sum()) for rows in (ON_CPU, PLANNING))
+    spent_s = max(counted_s, computing_s + planning_s)
+    return ProcessorTime(
+        cpu_s=(spent_s - planning_s) * (1 - queueing),
+        run_queue_s=spent_s * queueing,
+        unsampled_s=spent_s - computing_s - planning_s,
+        queueing=queueing,
     )
 
 

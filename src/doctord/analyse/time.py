@@ -16,7 +16,7 @@ import polars as pl
 
 from doctord.analyse.capacity.contradictions import CONTRADICTS
 from doctord.analyse.latency.counted import are_alone, counted_waits
-from doctord.analyse.processor_time import ON_CPU, ProcessorTime, processor_time
+from doctord.analyse.processor_time import ON_CPU, PLANNING, ProcessorTime, processor_time
 from doctord.analyse.spells import covered_s
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import WORKING
@@ -235,7 +235,7 @@ def _by_event(rows: pl.DataFrame, seconds: pl.Expr) -> dict[Spent, float]:
 @lru_cache(maxsize=2)
 def processor_times(dataset: Dataset) -> dict[str | None, ProcessorTime]:
     """CPU and run queue of the sessions of each server whose sessions were sampled."""
-    active = active_sessions(dataset).select("ts", "interval_s", "db", "pid", "wait_class", "event")
+    active = active_sessions(dataset).select("ts", "interval_s", "db", "pid", "wait_class", "event", "wait_kind")
     looks = _looks(dataset)
     return {
         db: processor_time(dataset, db, active.filter(_of(db)), looks.filter(_of(db)))
@@ -259,7 +259,8 @@ def _database_parts(dataset: Dataset) -> dict[Spent, float]:
     parts = dict[Spent, float]()
     active = active_sessions(dataset).select("interval_s", "db", "wait_class", "event", "wait_kind")
     for db, processor in processor_times(dataset).items():
-        waits = _by_event(active.filter(_of(db) & ~ON_CPU), pl.col("interval_s"))
+        not_queueing_s = pl.when(PLANNING).then(1 - processor.queueing).otherwise(1.0) * pl.col("interval_s")
+        waits = _by_event(active.filter(_of(db) & ~ON_CPU), not_queueing_s)
         waited_s = sum(waits.values())
         kept = 1 - processor.in_waits_s / waited_s if waited_s else 1.0
         own = {spent: seconds * kept for spent, seconds in waits.items()}

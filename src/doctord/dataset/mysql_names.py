@@ -11,6 +11,9 @@ from doctord.regex import regex
 COMPONENT: Final = "mysql"
 STATUS: Final = "global_status."
 HIDDEN: Final = "(set, not shown)"
+SERVER_PID: Final = "server_pid"
+# Of the background threads together: seconds on a CPU, and seconds ready without one.
+BACKGROUND: Final = ("threads.background_cpu_s_per_s", "threads.background_run_wait_s_per_s")
 
 # Readings among the global status; the others rise since the server's start.
 GAUGES: Final = regex(

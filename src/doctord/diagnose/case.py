@@ -5,6 +5,7 @@ from functools import cached_property
 import polars as pl
 
 from doctord.analyse import figures, vitals
+from doctord.analyse.backends import session_pids
 from doctord.analyse.figures import cpus_told
 from doctord.analyse.host import other_processes, processes, short_lived
 from doctord.analyse.locking import locks
@@ -90,8 +91,8 @@ class Case:
 
     @cached_property
     def session_pids(self) -> pl.Series:
-        """The processes of all sessions that were sampled; null among them where one is not known."""
-        return self.dataset.frame("session")["pid"].unique(maintain_order=True)
+        """The processes of all sessions; null among them where one is not known."""
+        return session_pids(self.dataset)
 
     @cached_property
     def processes(self) -> pl.DataFrame:

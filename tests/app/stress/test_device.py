@@ -102,7 +102,7 @@ def test_the_knee_of_a_throttled_device_is_found(monkeypatch: pytest.MonkeyPatch
         found = stress(Asked(device, None, ("depth",), step_s=5))
     knee = found.depth_knee
     assert knee is not None
-    assert knee.per_s.value == pytest.approx(200, rel=0.1)
+    assert knee.per_s.value == pytest.approx(200, rel=0.25)
     assert knee.is_reached
     assert knee.enough in (1, 4)  # on a busy machine one request at a time does not take all that is allowed
     assert found.pitfall is None

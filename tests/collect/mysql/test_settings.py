@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from doctord.collect import mysql
+from doctord.collect.core.link import Link
 from doctord.collect.core.notices import Notices
 from doctord.collect.mysql import discover
 from doctord.collect.mysql.driver import MySQLDriver
+from doctord.collect.mysql.process import ServerProcess
 from doctord.collect.mysql.settings import MySQLSettings
+from doctord.dataset.mysql_names import BACKGROUND
 from mariadb_server import MariaDBServer, running_mariadb
 from mysql_server import running_mysql
 from postgres_samples import rows_of
@@ -30,6 +33,34 @@ def test_the_history_of_mysql_has_the_name_that_it_has_elsewhere() -> None:
         server.execute("GRANT PROCESS ON *.* TO doctord@'127.0.0.1'")
         names = {row["name"] for row in asked(server, "doctord")["statistic"]}
     assert {"global_status.innodb_history_list_length", "global_status.innodb_deadlocks"} <= names
+
+
+def test_the_server_s_process_is_told_and_what_its_background_threads_take() -> None:
+    with running_mysql() as server:
+        server.execute("GRANT SELECT ON performance_schema.* TO doctord@'127.0.0.1'")
+        rows = asked(server, "doctord", samples=3)
+        pid = server.process and server.process.pid
+    assert [row["value"] for row in rows["setting"] if row["name"] == "server_pid"] == [str(pid)]
+    told = [row for row in rows["statistic"] if row["name"].startswith("threads.background")]
+    assert {row["name"] for row in told} == set(BACKGROUND)
+    assert all(0 <= row["value"] < 60 and row["unit"] == "s_per_s" and row["interval_s"] > 0 for row in told)
+
+
+def test_where_no_background_threads_are_told_the_process_stands_alone(server: MariaDBServer) -> None:
+    rows = asked(server, "plain", samples=3)
+    pid = server.process and server.process.pid
+    assert [row["value"] for row in rows["setting"] if row["name"] == "server_pid"] == [str(pid)]
+    assert not [row for row in rows["statistic"] if row["name"].startswith("threads.")]
+
+
+def test_of_a_server_elsewhere_no_process_is_told(server: MariaDBServer, tmp_path: Path) -> None:
+    link = Link(MySQLDriver(f"127.0.0.1:{server.port}", "doctord", "open sesame"), Notices())
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net/unix").write_text("Num\n")
+    with closing(link):
+        link.open()
+        process = ServerProcess(tmp_path)
+        assert (process.settings(link), process.statistics(link)) == ([], [])
 
 
 def asked(server: MariaDBServer, user: str, samples: int = 2) -> dict[str, list[dict[str, Any]]]:

@@ -21,7 +21,7 @@ PLACES: Final = frozenset(
     {
         "data_directory", "config_file", "hba_file", "ident_file", "external_pid_file", "port", "datadir", "socket",
         "unix_socket_directories", "log_directory", "log_filename", "listen_addresses", "pid_file", "server_uuid",
-        "hostname", "postmaster_pid",
+        "hostname", "postmaster_pid", "server_pid",
     }
 )  # fmt: skip
 

@@ -39,11 +39,6 @@ _BY_THREADS: Final = (
     "AND (p.processlist_command NOT IN ({rest}){or_open})"
 )
 _JOIN: Final = "LEFT JOIN information_schema.innodb_trx trx ON trx.trx_mysql_thread_id = {}"
-_OWN_THREAD: Final = {
-    True: "SELECT /* doctord */ thread_os_id AS doctord FROM performance_schema.threads "
-    "WHERE processlist_id = CONNECTION_ID()",
-    False: "SELECT /* doctord */ tid AS doctord FROM information_schema.processlist WHERE id = CONNECTION_ID()",
-}
 
 
 class Thread(NamedTuple):
@@ -85,14 +80,6 @@ class Activity(NamedTuple):
 
     def _is_ours(self, one: Thread) -> bool:
         return _OURS in one.text if one.text else one.user == self.user and one.command != "Sleep"
-
-    def own_thread(self, link: Link) -> int | None:
-        """The thread that serves us, by the number that the kernel knows it by; null where the server does not tell."""
-        try:
-            [(thread,)] = link.query(_OWN_THREAD[self.by_threads])
-        except (UserError, ValueError):  # then states alone tell
-            return None
-        return int(thread) if thread else None
 
 
 def activity(link: Link) -> Activity:

@@ -16,7 +16,7 @@ from doctord.collect.core.notices import Notices
 from doctord.collect.core.session_waits import SessionWaits
 from doctord.collect.mysql.activity import PROCESS, Activity, Thread, activity
 from doctord.collect.mysql.blockers import Blockers
-from doctord.collect.mysql.threads import Threads
+from doctord.collect.mysql.threads import RUNNING, Threads
 from doctord.dataset.mysql_threads import client_of, wait_of
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.scrub import scrub, text_id
@@ -25,6 +25,7 @@ from doctord.dataset.waits.events import find
 from doctord.errors import UserError
 
 LOCK_WAIT: Final = "LOCK WAIT"
+PARSE: Final = "parse"
 _PERIOD_S: Final = 0.1
 _PERIOD_BY_LIST_S: Final = 1.0
 _LONGEST_INTERVAL_S: Final = 2.0  # a sample stands for no more, whatever the sampler was kept from
@@ -75,7 +76,7 @@ class MySQLSessions(LinkedCollector[Link]):
         self._every_s = _PERIOD_S if found.by_threads else _PERIOD_BY_LIST_S
         self._waits = SessionWaits(self._every_s)
         self._sampled_at = None
-        self._threads.begin(found.own_thread(self._link))
+        self._threads.begin(self._link)
         return found
 
     def _sessions(self, found: Activity) -> list[Batch]:
@@ -113,9 +114,16 @@ class MySQLSessions(LinkedCollector[Link]):
         }
 
     def _wait(self, state: str, since_s: float | None, os_thread: int | None) -> dict[str, str | None]:
-        """What a thread waits for: as its state tells, else as the kernel does."""
+        """What a thread waits for: as its state tells, else as the kernel does.
+
+        While a plan is made MySQL reads what the plan goes by: a disk is told as such. In `statistics` it also looks
+        up rows by a whole key, so that a thread which computes there need not be planning.
+        """
         told = wait_of(state, since_s)
-        event = self._threads.event(os_thread) if told["wait_class"] == "Unaccounted" else None
+        is_plan = told["wait_kind"] == PARSE
+        event = self._threads.event(os_thread) if is_plan or told["wait_class"] == "Unaccounted" else None
+        if is_plan and event == RUNNING and state != "statistics":
+            return told
         known = find("mysql", event) if event else None
         return {"wait_class": known.wait_class, "event": known.event, "wait_kind": known.wait_kind} if known else told
 

@@ -15,6 +15,7 @@ from doctord.collect.core.linked import LinkedCollector
 from doctord.collect.core.notices import Notices
 from doctord.collect.core.rates import Counters
 from doctord.collect.mysql.driver import is_mariadb
+from doctord.collect.mysql.process import ServerProcess
 from doctord.dataset import mysql_names
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
@@ -50,6 +51,7 @@ class MySQLSettings(LinkedCollector[Link]):
         super().__init__(f"settings of {driver.db}", Link(driver, notices), period_s)
         self._counters = Counters[str]()
         self._db: str | None = None
+        self._process = ServerProcess()
 
     def _sample(self) -> list[Batch]:
         """Settings at first, and figures since the last call."""
@@ -71,6 +73,7 @@ class MySQLSettings(LinkedCollector[Link]):
             {**self._common(), "name": name, "value": mysql_names.shown(name, value), **origins.get(name, {})}
             for name, value in held.items()
         ]
+        found += [{**self._common(), **row} for row in self._process.settings(self._link)]
         return [rows("setting", found)]
 
     def _origins(self, mariadb: bool) -> dict[str, dict[str, str | None]]:  # noqa: FBT001 - which of two servers
@@ -95,6 +98,7 @@ class MySQLSettings(LinkedCollector[Link]):
         increase = self._counters.step(time.monotonic(), counters)
         per_s, interval_s = (increase.per_s, increase.interval_s) if increase else ({}, 0.0)
         found = [*mysql_names.status_rows(gauges, per_s, interval_s), *self._sleeping()]
+        found += self._process.statistics(self._link)
         return rows("statistic", [self._common() | row for row in found])
 
     def _metrics(self) -> dict[str, str]:

@@ -10,12 +10,19 @@ from pathlib import Path
 from typing import Final
 
 from doctord._native import syscall_number
+from doctord.collect.core.link import Link
 from doctord.collect.mysql.discover import servers
+from doctord.errors import UserError
 
 RUNNING: Final = "CPU"
 _NAMES: Final = ("read", "pread64", "preadv", "write", "pwrite64", "pwritev", "fsync", "fdatasync")
 _CALLS: Final = {number: name for name in _NAMES if (number := syscall_number(name)) is not None}
 ON_A_DISK: Final = "system call {}"
+_OWN_THREAD: Final = (
+    "SELECT /* doctord */ thread_os_id AS doctord FROM performance_schema.threads "
+    "WHERE processlist_id = CONNECTION_ID()",
+    "SELECT /* doctord */ tid AS doctord FROM information_schema.processlist WHERE id = CONNECTION_ID()",
+)
 
 
 class Threads:
@@ -26,10 +33,13 @@ class Threads:
         self._proc = proc
         self._tasks: Path | None = None
 
-    def begin(self, own_thread: int | None) -> None:
-        """Find the server's process on this host by the thread that serves us; null: the server does not tell it."""
-        found = (self._proc / str(one.pid) / "task" for one in servers(self._proc))
-        self._tasks = next((tasks for tasks in found if own_thread and (tasks / str(own_thread)).exists()), None)
+    def begin(self, link: Link) -> None:
+        """Find the server's process on this host.
+
+        Raises:
+            Away: the connection broke.
+        """
+        self._tasks = own_tasks(link, self._proc)
 
     def event(self, thread: int | None) -> str | None:
         """What a thread does: `CPU` where it runs or wants to, a system call where it waits for a disk, else null."""
@@ -43,3 +53,19 @@ class Threads:
             if state == "D":
                 return ON_A_DISK.format(_CALLS.get(int((folder / "syscall").read_text().split()[0]), "on a disk"))
         return None
+
+
+def own_tasks(link: Link, proc: Path = Path("/proc")) -> Path | None:
+    """The folder of a server's threads, /proc/PID/task; null where it runs elsewhere, or does not tell its threads.
+
+    It is found by the thread that serves us. MySQL tells that in performance_schema alone.
+
+    Raises:
+        Away: the connection broke.
+    """
+    folders = [proc / str(one.pid) / "task" for one in servers(proc)]
+    for sql in _OWN_THREAD if folders else ():
+        with suppress(UserError, ValueError, TypeError):  # no such table or column, or no row
+            [(thread,)] = link.query(sql)
+            return next((folder for folder in folders if (folder / str(int(thread))).exists()), None)
+    return None

@@ -47,6 +47,5 @@ def read(source: SourceFile) -> Iterator[Batch]:
             f"{source.name}: not a whole answer of Prometheus' API: {error}", "save the whole answer of query_range"
         ) from error
     scrapes = Scrapes(source, hosts)
-    for moment, target, samples in told:
-        yield from scrapes.take(moment, samples, target)
+    yield from scrapes.take_all(told)
     yield from scrapes.rest()

@@ -1,6 +1,6 @@
 """Scrapes of Prometheus' metrics as rows: counters become rates between two scrapes of one target."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -38,6 +38,17 @@ class Scrapes:
         self._figures = Figures(source)
         self._sessions = list[dict[str, Any]]()
         self.targets: dict[str, Target] = {}
+
+    def take_all(self, scrapes: Iterable[tuple[datetime, str, list[Sample]]]) -> Iterator[Batch]:
+        """What targets said, in order of time, each with its moment.
+
+        An exporter that was too slow for all of its metrics may tell a server's port later than its first figures.
+        """
+        told = [*scrapes]
+        for _, target, samples in told:
+            self.targets.setdefault(target, Target()).expect(samples)
+        for moment, target, samples in told:
+            yield from self.take(moment, samples, target)
 
     def take(
         self, moment: datetime, samples: list[Sample], target: str = "", types: Mapping[str, str] | None = None

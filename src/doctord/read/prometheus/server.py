@@ -153,8 +153,7 @@ def _batches(asked: Asked, host: Scraped, source: SourceFile) -> Iterator[Batch]
     scrapes = Scrapes(source, names, {target: max(every, asked.step_s) for target, every in asked.every.items()})
     added = added_labels(series)
     for result in asked.answers(len(series)):
-        for moment, target, samples in scrapes_in(result, source, added):
-            yield from scrapes.take(moment, samples, target)
+        yield from scrapes.take_all(scrapes_in(result, source, added))
     yield from scrapes.rest()
     yield _not_measured(asked, host, [target for target in scrapes.targets.values() if target.tells_waits is False])
 

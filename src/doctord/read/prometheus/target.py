@@ -39,6 +39,10 @@ class Target:
     tells_waits: bool | None = None
     at_work: list[int] = field(default_factory=list)
 
+    def expect(self, samples: list[Sample]) -> None:
+        """Remember which servers a scrape to come names, where none before does."""
+        self.dbs = servers_of(samples) | self.dbs
+
     def learn(self, samples: list[Sample]) -> None:
         """Remember what a scrape tells of the target itself."""
         told = (sample.labels[HOST_NAME[1]] for sample in samples if sample.name == HOST_NAME[0])

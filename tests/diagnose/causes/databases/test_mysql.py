@@ -79,3 +79,14 @@ def test_a_connection_for_each_transaction() -> None:
 def test_connections_near_the_limit() -> None:
     assert "connections_near_limit" in found({}, threads_connected=145.0)
     assert "connections_near_limit" not in found({}, threads_connected=100.0)
+
+
+def test_row_locks_of_which_many_end_in_deadlocks_are_theirs() -> None:
+    causes = found({"LOCK WAIT": 2.0}, innodb_deadlocks=3.0, innodb_row_lock_waits=6.0)
+    assert causes["row_locks"].explained_by == "deadlocks_reported"
+    deadlocks = causes["deadlocks_reported"]
+    assert (said(deadlocks.title), deadlocks.severity) == ("180 deadlocks on mysql:3306", "warning")
+    assert deadlocks.impact.share == 0.25
+    assert said(deadlocks.for_[1].figure) == "50 % of the waits for rows ended in one"
+    rare = found({"LOCK WAIT": 2.0}, innodb_deadlocks=0.5, innodb_row_lock_waits=60.0)
+    assert rare["row_locks"].explained_by is None

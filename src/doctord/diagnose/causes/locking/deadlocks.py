@@ -1,5 +1,6 @@
 """Deadlocks that a server's own log or monitor tells of, one by one."""
 
+import itertools
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -14,7 +15,8 @@ from doctord.diagnose.words import shortened
 # InnoDB keeps its latest deadlock until the next one, or the next start: what is older says nothing of now.
 RECENT = timedelta(hours=1)
 MOST_TOLD = 4
-COUNTED = "pg_stat_database.deadlocks"
+COUNTED, COUNTED_BY_INNODB = "pg_stat_database.deadlocks", "global_status.innodb_deadlocks"
+WAITS_BY_INNODB = "global_status.innodb_row_lock_waits"
 ROW = "row lock"
 # One is tried again and forgotten; from ten in a day on it is how the application works.
 MANY_A_DAY, DAY_S = 10.0, 86_400.0
@@ -37,7 +39,7 @@ def deadlocks_reported(case: Case) -> Iterator[Claim]:
         PostgreSQL's log; a deadlock of the last hour in InnoDB's monitor; the servers' own counters of them.
     Hurts because: one statement, or one transaction, of each deadlock fails, and its work is done again.
     Speaks for it: how many deadlocks there were; the statements; of PostgreSQL's sessions that wait for rows the part
-        that is in a deadlock, each for deadlock_timeout.
+        that is in a deadlock, each for deadlock_timeout; of InnoDB's waits for rows the part that ended in one.
     Speaks against it: a single one in a long time.
     Remedy: Change rows in one order everywhere, in short transactions, and try again what failed.
         Oracle: the trace file that the alert log names holds both statements; index foreign keys, raise INITRANS
@@ -106,33 +108,49 @@ def _of_postgresql(told: pl.DataFrame) -> Iterator[Claim]:
 
 
 def _counted(case: Case, told: set[str]) -> Iterator[Claim]:
-    """Those that PostgreSQL counts, where no log tells of each: a single one is tried again and forgotten."""
-    for db in case.dbs:
-        count, per_s = round(case.amount(COUNTED, db)), case.total(COUNTED, db) or 0.0
+    """Those that a server counts, where no log tells of each: a single one is tried again and forgotten."""
+    for name, db in itertools.product((COUNTED, COUNTED_BY_INNODB), case.dbs):
+        count, per_s = round(case.amount(name, db)), case.total(name, db) or 0.0
         if count < 1 or db in told:
             continue
-        waiting = _waiting_in_deadlocks(case, db, per_s)
         row_locks = case.time.kind_share(ROW)
-        part = waiting / (row_locks * case.time.seconds_per_second) if row_locks and waiting else 0.0
+        part = _in_deadlocks(case, db, per_s, row_locks)
+        ends = "" if name == COUNTED_BY_INNODB else ", after deadlock_timeout in which both wait"
         yield Claim(
             phrase("{:count deadlock/deadlocks} on {}", count, db),
-            impact=measured(min(part, 1.0) * row_locks) if waiting and case.is_time_measured else NOT_MEASURED,
+            impact=NOT_MEASURED if part is None or not case.is_time_measured else measured(part * row_locks),
             confidence=0.9,
-            explains=("row_locks",) if part >= IN_DEADLOCKS else (),
+            explains=("row_locks",) if (part or 0.0) >= IN_DEADLOCKS else (),
             severity=None if count > 1 and per_s * DAY_S >= MANY_A_DAY else "note",
             for_=[
-                Evidence("statistic", f"name = '{COUNTED}' and db = '{db}'",
-                         phrase("{:.2g deadlocks per s}", per_s), "",
-                         "each ends a transaction, after deadlock_timeout in which both wait")
+                Evidence("statistic", f"name = '{name}' and db = '{db}'",
+                         phrase("{:.2g deadlocks per s}", per_s), "", f"each ends a transaction{ends}"),
+                *_of_the_waits(case, db, part),
             ],
             database=db,
         )  # fmt: skip
 
 
-def _waiting_in_deadlocks(case: Case, db: str, per_s: float) -> float | None:
-    """How many sessions wait in deadlocks at any moment, each for deadlock_timeout; null where that is not told."""
-    timeout_ms = case.setting("deadlock_timeout", db)
-    return per_s * TWO * float(timeout_ms) / 1000 if timeout_ms and timeout_ms.isdigit() else None
+def _in_deadlocks(case: Case, db: str, per_s: float, row_locks: float) -> float | None:
+    """Which part (0 to 1) of the waits for rows is in deadlocks; null where that is not told.
+
+    In PostgreSQL two sessions wait for deadlock_timeout in each. InnoDB ends each at once, so that the waits which it
+    counts are held against: every deadlock is the end of one.
+    """
+    timeout_ms, waits_per_s = case.setting("deadlock_timeout", db), case.total(WAITS_BY_INNODB, db)
+    waiting = row_locks * case.time.seconds_per_second
+    if timeout_ms and timeout_ms.isdigit():
+        return min(per_s * TWO * float(timeout_ms) / 1000 / waiting, 1.0) if waiting else 0.0
+    return min(per_s / waits_per_s, 1.0) if waits_per_s else None
+
+
+def _of_the_waits(case: Case, db: str, part: float | None) -> list[Evidence]:
+    """What part of InnoDB's waits for rows ended so."""
+    if part is None or not case.total(WAITS_BY_INNODB, db):
+        return []
+    whole = phrase("{:share} of the waits for rows ended in one", part)
+    return [Evidence("statistic", f"name = '{WAITS_BY_INNODB}' and db = '{db}'", whole,
+                     phrase("{:share}", IN_DEADLOCKS), "the other waits stand behind such", "at_least")]  # fmt: skip
 
 
 def _of_innodb(case: Case, told: pl.DataFrame) -> Iterator[Claim]:
