@@ -1,11 +1,14 @@
 """A neighbour in the server's control group: one that takes its memory, and one that only reads."""
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import LiteralString
 
 from doctord.lab.dose import Dose
+from doctord.lab.errors import LabError
 from doctord.lab.fault import fault
 from doctord.lab.host.processes import running
 from doctord.lab.load.workload import workload
@@ -28,7 +31,9 @@ while True:
     with open(sys.argv[1], "rb", buffering=0) as file:
         while file.read(1 << 20):
             time.sleep(0.02)
+    print("all read", flush=True)
 """
+_FIRST_READ_S = 120.0
 # With a pause, so that the CPUs are not full while all is cached.
 _SCRIPT = """
 \\set first random(1, 998000)
@@ -67,7 +72,7 @@ def neighbour_reads_files(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The look-alike of neighbour_takes_memory: a program in the server's group reads a file, over and over.
 
     It fills most of what the server leaves of the group, as page cache, and there is room for both. There is nothing to
-    be found.
+    be found, once it has read all from the disk, which may be slow, and the server what was dropped meanwhile.
     """
     path = server.folder / "archive"
     with path.open("wb", buffering=0) as file:
@@ -75,7 +80,16 @@ def neighbour_reads_files(server: PrivateServer, dose: Dose) -> Iterator[None]:
             file.write(b"x" * (1 << 20))
     server.forget(server.folder)
     with _cached(server, dose), _neighbour(server, _READ, str(path)):
+        _wait_for_all_read(server)
         yield
+
+
+def _wait_for_all_read(server: PrivateServer) -> None:
+    deadline = time.monotonic() + _FIRST_READ_S
+    while not _log(server).read_text():
+        if time.monotonic() > deadline:
+            raise LabError(f"the neighbour has not read {_FILE_MIB} MiB in {_FIRST_READ_S:g} s", "a slow disk?")
+        time.sleep(0.1)
 
 
 @contextmanager
@@ -93,5 +107,9 @@ def _cached(server: PrivateServer, dose: Dose) -> Iterator[None]:
 def _neighbour(server: PrivateServer, program: str, argument: str) -> Iterator[None]:
     """A program in the server's group."""
     command = [*its_group(server).entrance, sys.executable, "-c", _FIRST_TO_GO + program, argument]
-    with running(command, server.folder / "neighbour.log"):
+    with running(command, _log(server)):
         yield
+
+
+def _log(server: PrivateServer) -> Path:
+    return server.folder / "neighbour.log"
