@@ -69,7 +69,7 @@ def recording(lake: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as recorder:
         try:
             deadline = time.monotonic() + 120
-            while not any(segment.stat().st_size > 10_000 for segment in lake.glob("open/*")) or not samples(lake):
+            while not any(segment.stat().st_size > 10_000 for segment in lake.glob("open/*")):
                 assert recorder.poll() is None, recorder.communicate()
                 assert time.monotonic() < deadline, "nothing was recorded within 120 s"
                 time.sleep(0.05)
@@ -97,7 +97,8 @@ def test_a_signal_leaves_a_sealed_lake(tmp_path: Path, number: signal.Signals) -
 
 def test_kill_9_keeps_what_was_synced(tmp_path: Path) -> None:
     with recording(tmp_path, "--every", "0.2s") as recorder:
-        before = samples(tmp_path)
+        while not (before := samples(tmp_path)):
+            assert recorder.poll() is None, recorder.communicate()
         recorder.kill()
     assert samples(tmp_path) >= before > 0
 
