@@ -97,8 +97,10 @@ def test_a_signal_leaves_a_sealed_lake(tmp_path: Path, number: signal.Signals) -
 
 def test_kill_9_keeps_what_was_synced(tmp_path: Path) -> None:
     with recording(tmp_path, "--every", "0.2s") as recorder:
+        deadline = time.monotonic() + 120
         while not (before := samples(tmp_path)):
             assert recorder.poll() is None, recorder.communicate()
+            assert time.monotonic() < deadline, "no process was recorded within 120 s"
         recorder.kill()
     assert samples(tmp_path) >= before > 0
 

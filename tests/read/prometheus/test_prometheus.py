@@ -173,6 +173,21 @@ def test_an_answer_of_the_api() -> None:
     assert len(picked(reading, "cpu", "idle_pct", cpu=0)) == 3
 
 
+def test_a_server_has_one_name_though_its_exporter_told_the_port_late(tmp_path: Path) -> None:
+    told = {"mysql_global_status_threads_running": [1, 2, 3], "mysql_global_variables_port": [None, None, 3307]}
+    result = [
+        {
+            "metric": {"__name__": name, "instance": "db2:9104"},
+            "values": [[1732180000 + 15 * i, str(value)] for i, value in enumerate(values) if value is not None],
+        }
+        for name, values in told.items()
+    ]
+    document = {"status": "success", "data": {"resultType": "matrix", "result": result}}
+    running = frame(read_text(tmp_path, json.dumps(document)), "statistic").filter(name="global_status.threads_running")
+    assert running["value"].to_list() == [1.0, 2.0, 3.0]
+    assert set(running["db"]) == {"mysql:3307"}
+
+
 def test_a_result_without_a_name() -> None:
     reading = read_sample("prometheus_json.vector.json")
     (row,) = frame(reading, "statistic").rows(named=True)

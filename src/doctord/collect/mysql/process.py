@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from doctord.collect.core.link import Link
-from doctord.collect.core.rates import Cadence, Counters
+from doctord.collect.core.rates import Counters
 from doctord.collect.mysql.threads import own_tasks
 from doctord.dataset import mysql_names
 from doctord.errors import UserError
@@ -20,6 +20,8 @@ _BACKGROUND: Final = (
     "WHERE type = 'BACKGROUND' AND thread_os_id IS NOT NULL"
 )
 _THREADS_AGAIN_S: Final = 60.0
+UNTOLD: Final = "nobody tells which they are: what they take of the CPUs counts as the sessions'"
+TO_TELL: Final = "performance_schema = ON under [mysqld], and GRANT SELECT ON performance_schema.* TO our user"
 
 
 class ServerProcess:
@@ -30,7 +32,7 @@ class ServerProcess:
         self._proc = proc
         self._tasks: Path | None = None
         self._threads: list[int] = []
-        self._cadence = Cadence(_THREADS_AGAIN_S)
+        self._threads_at_s = 0.0
         self._counters = Counters[tuple[int, str]]()
 
     def settings(self, link: Link) -> list[dict[str, Any]]:
@@ -39,11 +41,16 @@ class ServerProcess:
         Raises:
             Away: the connection broke.
         """
-        self._tasks = own_tasks(link, self._proc)
-        self._cadence, self._counters = Cadence(_THREADS_AGAIN_S), Counters()
+        self._tasks, self._counters = own_tasks(link, self._proc), Counters()
         if self._tasks is None:
             return []
+        self._look(link)
         return [{"name": mysql_names.SERVER_PID, "value": self._tasks.parent.name, "source": "kernel"}]
+
+    @property
+    def is_background_untold(self) -> bool:
+        """Whether the server runs here, and does not tell which threads are in the background."""
+        return self._tasks is not None and not self._threads
 
     def statistics(self, link: Link) -> list[dict[str, Any]]:
         """Seconds per second of the background threads on a CPU, and ready without one; none at the first call.
@@ -55,8 +62,8 @@ class ServerProcess:
         """
         if self._tasks is None:
             return []
-        if self._cadence.due(time.monotonic()):
-            self._threads = _background(link)
+        if time.monotonic() - self._threads_at_s >= _THREADS_AGAIN_S:
+            self._look(link)
         taken = [_schedstat(self._tasks / str(thread)) for thread in self._threads]
         told = {
             (thread, name): seconds
@@ -78,12 +85,13 @@ class ServerProcess:
             for name in mysql_names.BACKGROUND
         ]
 
-
-def _background(link: Link) -> list[int]:
-    try:
-        return [int(thread) for (thread,) in link.query(_BACKGROUND)]
-    except UserError:  # performance_schema may not be read: then the whole process stands for its sessions
-        return []
+    def _look(self, link: Link) -> None:
+        """Ask which threads are in the background."""
+        self._threads_at_s = time.monotonic()
+        try:
+            self._threads = [int(thread) for (thread,) in link.query(_BACKGROUND)]
+        except UserError:  # performance_schema may not be read: then the whole process stands for its sessions
+            self._threads = []
 
 
 def _schedstat(task: Path) -> tuple[float, float] | None:

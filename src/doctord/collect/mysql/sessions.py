@@ -122,7 +122,7 @@ class MySQLSessions(LinkedCollector[Link]):
         told = wait_of(state, since_s)
         is_plan = told["wait_kind"] == PARSE
         event = self._threads.event(os_thread) if is_plan or told["wait_class"] == "Unaccounted" else None
-        if is_plan and event == RUNNING and state != "statistics":
+        if is_plan and event == RUNNING and state.lower() != "statistics":
             return told
         known = find("mysql", event) if event else None
         return {"wait_class": known.wait_class, "event": known.event, "wait_kind": known.wait_kind} if known else told

@@ -15,7 +15,7 @@ from doctord.collect.core.linked import LinkedCollector
 from doctord.collect.core.notices import Notices
 from doctord.collect.core.rates import Counters
 from doctord.collect.mysql.driver import is_mariadb
-from doctord.collect.mysql.process import ServerProcess
+from doctord.collect.mysql.process import TO_TELL, UNTOLD, ServerProcess
 from doctord.dataset import mysql_names
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
@@ -74,6 +74,8 @@ class MySQLSettings(LinkedCollector[Link]):
             for name, value in held.items()
         ]
         found += [{**self._common(), **row} for row in self._process.settings(self._link)]
+        if self._process.is_background_untold:
+            self._notices.not_measured(self._db, "background threads", UNTOLD, TO_TELL)
         return [rows("setting", found)]
 
     def _origins(self, mariadb: bool) -> dict[str, dict[str, str | None]]:  # noqa: FBT001 - which of two servers

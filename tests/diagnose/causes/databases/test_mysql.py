@@ -6,7 +6,7 @@ from typing import Any
 
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
-from doctord.diagnose.finding import Finding
+from doctord.diagnose.finding import Finding, Impact
 from doctord.report.phrases import said
 
 GIB = 2**30
@@ -85,8 +85,8 @@ def test_row_locks_of_which_many_end_in_deadlocks_are_theirs() -> None:
     causes = found({"LOCK WAIT": 2.0}, innodb_deadlocks=3.0, innodb_row_lock_waits=6.0)
     assert causes["row_locks"].explained_by == "deadlocks_reported"
     deadlocks = causes["deadlocks_reported"]
-    assert (said(deadlocks.title), deadlocks.severity) == ("180 deadlocks on mysql:3306", "warning")
-    assert deadlocks.impact.share == 0.25
-    assert said(deadlocks.for_[1].figure) == "50 % of the waits for rows ended in one"
+    assert (said(deadlocks.title), deadlocks.severity) == ("180 deadlocks on mysql:3306", "critical")
+    assert deadlocks.impact == Impact(0.5, "at_most")
+    assert said(deadlocks.for_[1].figure) == "100 % of the waits for rows are in one"
     rare = found({"LOCK WAIT": 2.0}, innodb_deadlocks=0.5, innodb_row_lock_waits=60.0)
     assert rare["row_locks"].explained_by is None

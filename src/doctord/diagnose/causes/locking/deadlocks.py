@@ -8,7 +8,8 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, measured
+from doctord.diagnose.common.by_server import waited_by_server
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most, measured
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
 
@@ -39,7 +40,7 @@ def deadlocks_reported(case: Case) -> Iterator[Claim]:
         PostgreSQL's log; a deadlock of the last hour in InnoDB's monitor; the servers' own counters of them.
     Hurts because: one statement, or one transaction, of each deadlock fails, and its work is done again.
     Speaks for it: how many deadlocks there were; the statements; of PostgreSQL's sessions that wait for rows the part
-        that is in a deadlock, each for deadlock_timeout; of InnoDB's waits for rows the part that ended in one.
+        that is in a deadlock, each for deadlock_timeout; of the waits for rows that InnoDB counts two for each.
     Speaks against it: a single one in a long time.
     Remedy: Change rows in one order everywhere, in short transactions, and try again what failed.
         Oracle: the trace file that the alert log names holds both statements; index foreign keys, raise INITRANS
@@ -113,14 +114,16 @@ def _counted(case: Case, told: set[str]) -> Iterator[Claim]:
         count, per_s = round(case.amount(name, db)), case.total(name, db) or 0.0
         if count < 1 or db in told:
             continue
-        row_locks = case.time.kind_share(ROW)
-        part = _in_deadlocks(case, db, per_s, row_locks)
+        own, row_locks = _row_locks_of(case, db), case.time.kind_share(ROW)
+        part = _in_deadlocks(case, db, per_s, own)
         ends = "" if name == COUNTED_BY_INNODB else ", after deadlock_timeout in which both wait"
         yield Claim(
             phrase("{:count deadlock/deadlocks} on {}", count, db),
-            impact=NOT_MEASURED if part is None or not case.is_time_measured else measured(part * row_locks),
+            impact=NOT_MEASURED
+            if part is None or not case.is_time_measured
+            else (at_most if name == COUNTED_BY_INNODB else measured)(part * own),
             confidence=0.9,
-            explains=("row_locks",) if (part or 0.0) >= IN_DEADLOCKS else (),
+            explains=("row_locks",) if row_locks and (part or 0.0) * own >= IN_DEADLOCKS * row_locks else (),
             severity=None if count > 1 and per_s * DAY_S >= MANY_A_DAY else "note",
             for_=[
                 Evidence("statistic", f"name = '{name}' and db = '{db}'",
@@ -131,24 +134,30 @@ def _counted(case: Case, told: set[str]) -> Iterator[Claim]:
         )  # fmt: skip
 
 
-def _in_deadlocks(case: Case, db: str, per_s: float, row_locks: float) -> float | None:
-    """Which part (0 to 1) of the waits for rows is in deadlocks; null where that is not told.
+def _row_locks_of(case: Case, db: str) -> float:
+    """The share (0 to 1) of all time that sessions of one server wait for rows."""
+    whole = case.time.kind_share(ROW)
+    return whole if len(case.dbs) == 1 else waited_by_server(case, ROW).get(db, 0.0)
 
-    In PostgreSQL two sessions wait for deadlock_timeout in each. InnoDB ends each at once, so that the waits which it
-    counts are held against: every deadlock is the end of one.
+
+def _in_deadlocks(case: Case, db: str, per_s: float, row_locks: float) -> float | None:
+    """Which part (0 to 1) of a server's waits for rows is in deadlocks; null where that is not told.
+
+    In PostgreSQL two sessions wait for deadlock_timeout in each. InnoDB ends each at once, when the second begins to
+    wait: of the waits that it counts two are in each, however long these are beside the others.
     """
     timeout_ms, waits_per_s = case.setting("deadlock_timeout", db), case.total(WAITS_BY_INNODB, db)
     waiting = row_locks * case.time.seconds_per_second
     if timeout_ms and timeout_ms.isdigit():
         return min(per_s * TWO * float(timeout_ms) / 1000 / waiting, 1.0) if waiting else 0.0
-    return min(per_s / waits_per_s, 1.0) if waits_per_s else None
+    return min(per_s * TWO / waits_per_s, 1.0) if waits_per_s else None
 
 
 def _of_the_waits(case: Case, db: str, part: float | None) -> list[Evidence]:
     """What part of InnoDB's waits for rows ended so."""
     if part is None or not case.total(WAITS_BY_INNODB, db):
         return []
-    whole = phrase("{:share} of the waits for rows ended in one", part)
+    whole = phrase("{:share} of the waits for rows are in one", part)
     return [Evidence("statistic", f"name = '{WAITS_BY_INNODB}' and db = '{db}'", whole,
                      phrase("{:share}", IN_DEADLOCKS), "the other waits stand behind such", "at_least")]  # fmt: skip
 

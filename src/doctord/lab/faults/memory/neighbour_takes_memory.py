@@ -86,7 +86,7 @@ def neighbour_reads_files(server: PrivateServer, dose: Dose) -> Iterator[None]:
 
 def _wait_for_all_read(server: PrivateServer) -> None:
     deadline = time.monotonic() + _FIRST_READ_S
-    while not _log(server).read_text():
+    while "all read" not in _log(server).read_text():
         if time.monotonic() > deadline:
             raise LabError(f"the neighbour has not read {_FILE_MIB} MiB in {_FIRST_READ_S:g} s", "a slow disk?")
         time.sleep(0.1)
