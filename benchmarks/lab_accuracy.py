@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from lab_page import page, progress
+from lab_page import page, progress, stood_still
 from lab_runs import Run, counted, judged_by, judged_today, keep, keep_judged_again, kept, parser, told_by_lab
 
 from doctord.lab.binaries import find_binaries, version_of
@@ -95,11 +95,14 @@ def square(names: list[str]) -> Iterator[Wanted]:
 
 
 def missing(wanted: Iterable[Wanted], runs: list[Run], server: str) -> list[Wanted]:
-    """Those of which there is no run yet on that version of the server that did not fail, by the code of today."""
+    """Those of which there is no run yet on that version of the server that did not fail, by the code of today.
+
+    One in which the disk stood still is not there.
+    """
     there = {
         Wanted(run["fault"], run["intensity"], run["load"], run["seed"])
         for run in counted(runs)
-        if not run["error"] and run["server"] == server
+        if not run["error"] and not stood_still(run) and run["server"] == server
     }
     return [one for one in wanted if one not in there]
 

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from lab_page import is_case, progress
+from lab_page import is_case, progress, stood_still
 from lab_runs import (
     NOT_JUDGING,
     Run,
@@ -84,7 +84,7 @@ def main() -> None:
 
 def _run_all(arguments: argparse.Namespace) -> None:
     until = time.monotonic() + 60 * arguments.minutes if arguments.minutes else float("inf")
-    there = {_wanted(run) for run in counted(kept(arguments.rows), ELSEWHERE) if not run["error"]}
+    there = {_wanted(run) for run in counted(kept(arguments.rows), ELSEWHERE) if not (run["error"] or stood_still(run))}
     names = list(FAULTS) if arguments.faults == "all" else arguments.faults.split(",")
     for one in wanted(names, arguments.runs):
         if one in there or not _is_here(one.target):
@@ -147,7 +147,7 @@ Servers: {", ".join(f"{name} ({version})" for name, version in servers.items())}
 **Right in {right} of {len(cases)} runs, of {len(names)} of {len(FAULTS)} faults and healthy runs.**
 
 A cell has the runs that were right, of how many; then what was said first instead. Runs in which the injection took no
-effect from the service are no case.
+effect from the service, or the machine's own disk stood still, are no case.
 
 {table(today)}
 """

@@ -11,6 +11,7 @@ from lab_runs import Run, counted, left_out, light_load, machine
 
 from doctord.lab.effect import LATENCY_GROWS, THROUGHPUT_FALLS
 from doctord.lab.fault import Fault, all_faults
+from doctord.lab.host.disk import STANDS_STILL_MS
 from doctord.lab.load.workload import LOADS
 
 # First, and no cause: that nobody explains a wait, and what to collect. It counts as honest, never as right.
@@ -24,7 +25,7 @@ HEAD = (
     "runs",
     "named first",
     "honest",
-    "no effect",
+    "no case",
     "first instead",
     "also named",
     "light load",
@@ -60,16 +61,22 @@ The target: the injected cause first in at least 9 of 10 runs of each fault, and
 and *also named* list the other causes, with the number of runs. *Light load* is what pgbench reported of the paced load
 of 100 transactions per second, median over the runs, before the fault and during it.
 
-A run in which the injection took no effect is no case: it stands under *no effect* and below the table, and counts
+A run in which the injection took no effect is no case: it stands under *no case* and below the table, and counts
 nowhere else. It took effect where the light load became {LATENCY_GROWS:g} times as slow, or fell to
 {THROUGHPUT_FALLS:g} of its throughput; or, where the fault names a figure of the server that shows it instead, where
 that has risen as far as the fault says. Where it was not measured (runs of before it was) the run counts.
+
+Nor is a run a case in which the machine's own disk stood still: beside the server the lab writes and syncs a block ten
+times a second, and one such write took {STANDS_STILL_MS:g} ms or longer before the fault, or during one that gives the
+disk nothing to do. What was said of it stands below the table.
 
 {table(today)}
 
 {not_run(today)}
 
 {without_effect(today)}
+
+{disk_stood_still(today)}
 
 {calibration(today)}
 {_older([run for run in runs if run not in today])}"""
@@ -105,8 +112,14 @@ def not_run(runs: list[Run]) -> str:
 
 def without_effect(runs: list[Run]) -> str:
     """The runs that are no case, each with what the injection was to take."""
-    lines = [f"- {_what(run)}: {_measured(run['effect'])}" for run in runs if not is_case(run)]
+    lines = [f"- {_what(run)}: {_measured(run['effect'])}" for run in runs if not took_effect(run)]
     return "\n".join(["Without effect:", "", *lines]) if lines else "No run was without effect."
+
+
+def disk_stood_still(runs: list[Run]) -> str:
+    """The runs that are no case because of the machine's own disk, each with what was named first."""
+    lines = [f"- {_what(run)}: {_slowest(run['disk'])}; first: {_named_first(run)}" for run in runs if stood_still(run)]
+    return "\n".join(["The disk stood still:", "", *lines]) if lines else "The disk stood still in no run."
 
 
 def calibration(runs: list[Run]) -> str:
@@ -121,6 +134,16 @@ def calibration(runs: list[Run]) -> str:
 
 
 def is_case(run: Run) -> bool:
+    """Whether a run says something about the fault that was injected."""
+    return took_effect(run) and not stood_still(run)
+
+
+def stood_still(run: Run) -> bool:
+    """Whether the machine's own disk kept everybody waiting; not, where nobody measured it."""
+    return bool((run.get("disk") or {}).get("stood_still"))
+
+
+def took_effect(run: Run) -> bool:
     """Whether the injection took effect, or nobody measured whether it did."""
     effect = run.get("effect")
     return effect is None or bool(effect["found"])
@@ -130,7 +153,8 @@ def progress(run: Run) -> str:
     """A line about a run, for who waits for it."""
     verdict = "failed" if run["error"] else "skipped" if run.get("skipped") else _named_first(run)
     mark = "" if run.get("correct") or run.get("skipped") else "  <- wrong"
-    said = ("" if is_case(run) else "  <- no effect") or mark
+    no_case = "  <- the disk stood still" if stood_still(run) else "" if took_effect(run) else "  <- no effect"
+    said = no_case or mark
     return f"{_what(run)}: {verdict}{said} ({run['took_s']} s; all: {', '.join(causes(run)) or 'no finding'})"
 
 
@@ -186,6 +210,12 @@ def _measured(effect: dict[str, Any]) -> str:
     before = "not there" if effect["before"] is None else f"{effect['before']:g}"
     values = f"{before} → {effect['during']:g} {effect['unit']}"
     return f"{effect['what']} {values}, where {effect['threshold']:.3g} counts"
+
+
+def _slowest(disk: dict[str, Any]) -> str:
+    when = {"before": disk["before_ms"], "during it": disk["during_ms"]}
+    told = [f"{slowest_ms:.0f} ms {when}" for when, slowest_ms in when.items() if slowest_ms is not None]
+    return f"the slowest synced write took {' and '.join(told)}"
 
 
 def _counted(named: Counter[str]) -> str:

@@ -32,6 +32,7 @@ JUST_BEFORE = timedelta(microseconds=1)
 # What a verdict comes from; what the lab does to a server is told by the run itself.
 JUDGING = ("collect", "analyse", "diagnose")
 # In those folders, but never in the verdict on a PostgreSQL of the lab.
+_AS_IT_IS = ("skipped", "throughput", "effect", "disk", "first_cause", "correct")
 NOT_JUDGING = ("collect/mysql", "collect/oracle", "analyse/over_time", "analyse/stress", "analyse/study")
 
 
@@ -101,7 +102,7 @@ def counted(runs: Iterable[Run], without: tuple[str, ...] = NOT_JUDGING) -> list
 
 def told_by_lab(told: dict[str, Any]) -> Run:
     """What a row keeps of what `doctord lab run --json` gives."""
-    kept_as_it_is = {name: told[name] for name in ("skipped", "throughput", "effect", "first_cause", "correct")}
+    kept_as_it_is = {name: told[name] for name in _AS_IT_IS}
     return kept_as_it_is | _named(told["diagnosis"])
 
 

@@ -34,6 +34,9 @@ def test_the_healthy_run_reaches_its_pace_and_leaves_nothing_behind() -> None:
     assert outcome.effect is None
     assert outcome.before is not None
     assert 30 < outcome.before.tps < 140
+    assert outcome.disk is not None
+    assert outcome.disk.before_ms is not None
+    assert outcome.disk.during_ms is not None
     assert not seen[0].folder.exists()
     assert seen[0].process.poll() is not None
 

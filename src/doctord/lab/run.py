@@ -16,6 +16,7 @@ from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import Engine, Fault
 from doctord.lab.host import cgroup, folder, loop_device
 from doctord.lab.host.cgroup import Group
+from doctord.lab.host.disk import DiskPace, synced_writes
 from doctord.lab.host.processes import orderly_end
 from doctord.lab.load.workload import LOADS, Load, Pace, Workload, workload
 from doctord.lab.mysql.binaries import Program, find_program
@@ -42,7 +43,8 @@ class Outcome(Generic[Seen]):
     """What came of a run: the pace of the light load before and during the fault, and what who looked saw.
 
     `skipped` says why the fault could not be injected here; everything else is null then. `effect` is what the
-    injection took from the service, null too where it could not be measured, or there is nothing to be lost.
+    injection took from the service, null too where it could not be measured, or there is nothing to be lost. `disk` is
+    how the machine's own disk did beside the server.
     """
 
     fault: Fault
@@ -52,6 +54,12 @@ class Outcome(Generic[Seen]):
     during: Pace | None = None
     effect: Effect | None = None
     seen: Seen | None = None
+    disk: DiskPace | None = None
+
+    @property
+    def disk_stood_still(self) -> bool:
+        """Whether the disk kept everybody waiting by itself: before the fault, or during one that spares it."""
+        return self.disk is not None and self.disk.stood_still(during=self.fault.spares_disk)
 
 
 def run(
@@ -170,17 +178,21 @@ def _injected(
     light: Workload,
 ) -> Outcome[Seen]:
     log.info("the server runs; watching it healthy for %g s", BEFORE_S)
-    started = time.time()
-    time.sleep(BEFORE_S)
-    figure = fault.effect.read(server) if fault.effect else None
-    begun = time.time()
-    with fault.inject(server, dose):
-        log.info("%s injected (%s), waiting %g s for it to bite", fault.name, dose.intensity, fault.warm_up_s)
-        time.sleep(fault.warm_up_s)
-        bites = time.time()
-        seen = look(server)
-        before, during = light.pace(started, begun), light.pace(bites, time.time())
-        return Outcome(fault, dose, None, before, during, effect_of(fault, server, figure, before, during), seen)
+    with synced_writes(server.folder) as disk:
+        started = time.time()
+        time.sleep(BEFORE_S)
+        figure = fault.effect.read(server) if fault.effect else None
+        begun = time.time()
+        with fault.inject(server, dose):
+            log.info("%s injected (%s), waiting %g s for it to bite", fault.name, dose.intensity, fault.warm_up_s)
+            time.sleep(fault.warm_up_s)
+            bites = time.time()
+            seen = look(server)
+            ended = time.time()
+            before, during = light.pace(started, begun), light.pace(bites, ended)
+            effect = effect_of(fault, server, figure, before, during)
+            pace = DiskPace(disk.slowest_ms(started, begun), disk.slowest_ms(bites, ended))
+            return Outcome(fault, dose, None, before, during, effect, seen, pace)
 
 
 def effect_of(

@@ -7,6 +7,7 @@ from typing import Any
 from doctord.app.lab import Tried
 from doctord.lab.effect import Effect
 from doctord.lab.fault import Fault
+from doctord.lab.host.disk import DiskPace
 from doctord.lab.load.workload import Pace
 from doctord.lab.mysql.server import own_user
 from doctord.lab.run import LabServer
@@ -63,6 +64,7 @@ def document(found: Tried) -> dict[str, Any]:
             "during": asdict(outcome.during) if outcome.during else None,
         },
         "effect": asdict(outcome.effect) if outcome.effect else None,
+        "disk": asdict(outcome.disk) | {"stood_still": outcome.disk_stood_still} if outcome.disk else None,
         "diagnosis": diagnoses.document(outcome.seen) if outcome.seen else None,
     }
 
@@ -76,6 +78,8 @@ def render(found: Tried) -> str:
     lines = [f"The light load before: {_paced(outcome.before)}; {during}: {_paced(outcome.during)}."]
     if outcome.effect:
         lines.append(_effect(outcome.effect))
+    if outcome.disk and outcome.disk_stood_still:
+        lines.append(_stood_still(outcome.disk))
     if outcome.seen:
         lines.insert(0, terminal.render(outcome.seen))
         lines.append(f"Expected: {outcome.fault.cause or 'no finding'}; found: {found.first_cause or 'no finding'}.")
@@ -87,6 +91,13 @@ def _effect(effect: Effect) -> str:
     before = "not there" if effect.before is None else f"{effect.before:g} {effect.unit}"
     took = "It took effect" if effect.found else "It took no effect, so that there is nothing to diagnose"
     return f"{took}: {effect.what}, before {before}, during {effect.during:g} {effect.unit}."
+
+
+def _stood_still(disk: DiskPace) -> str:
+    """What the machine's own disk did, which nobody injected."""
+    told = {"before": disk.before_ms, "during the fault": disk.during_ms}
+    slowest = " and ".join(f"{ms:.0f} ms {when}" for when, ms in told.items() if ms is not None)
+    return f"The disk stood still by itself: the slowest of the lab's own synced writes took {slowest}."
 
 
 def _paced(pace: Pace | None) -> str:

@@ -35,7 +35,7 @@ def _moves(server: PrivateServer) -> float | None:
 _MOVES = Figure("moves of the session", "moves", 1000, _moves)
 
 
-@fault(cause="process_hops", effect=_MOVES)
+@fault(cause="process_hops", effect=_MOVES, spares_disk=True)
 def hopping_process(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Somebody sets the CPU of a session that computes a report anew, hundreds of times a second.
 
@@ -53,7 +53,7 @@ def hopping_process(server: PrivateServer, dose: Dose) -> Iterator[None]:
             yield
 
 
-@fault(cause=None)
+@fault(cause=None, spares_disk=True)
 def staying_process(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of hopping_process: the same report, left alone.
 
