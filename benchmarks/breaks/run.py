@@ -6,9 +6,10 @@
 
 A set is written before its first run (break_cases.py says how), with what is right. Each break is put into a private
 PostgreSQL beside the service that it hurts, and looked at once. A run is a row of SET-runs.jsonl beside the set, with
-what the check-up said and what the service lost; whoever judges it (right, half, honest, wrong, false alarm) reads that
-against what was written down. False healthy is judged here: nothing above a note, and the service lost something. The
-recording stays in OUT, so that `--again` asks the causes of today.
+what the check-up said, what the service lost, and the slowest synced write beside it (`disk`); whoever judges it
+(right, half, honest, wrong, false alarm) reads that against what was written down. False healthy is judged here:
+nothing above a note, and the service lost something. The recording stays in OUT, so that `--again` asks the causes of
+today.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
@@ -37,6 +39,7 @@ from doctord.app.source import Live
 from doctord.diagnose.finding import Diagnosis
 from doctord.lab.binaries import find_binaries
 from doctord.lab.host import folder
+from doctord.lab.host.disk import DiskPace, synced_writes
 from doctord.lab.host.processes import orderly_end
 from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
@@ -107,6 +110,7 @@ def _looked_at(one: Break, seconds: float, lake: Path) -> Run:
         _psql(server, one.prepare)
         _psql(server, "analyze")
         clients = stack.enter_context(serving(one.services, place))
+        writes = stack.enter_context(synced_writes(server.folder))
         time.sleep(BEFORE_S)
         begun = time.time()
         _psql(server, one.sql)
@@ -119,8 +123,9 @@ def _looked_at(one: Break, seconds: float, lake: Path) -> Run:
         bites = time.time()
         examination = diagnose(Live(seconds, [f"{place} user=postgres dbname=shop"]), servers=1)
         requests = clients.requests()
+        disk = DiskPace(writes.slowest_ms(begun - BEFORE_S, begun), writes.slowest_ms(bites, time.time()))
         write(lake, examination.seen.batches)
-    return said(examination.diagnosis) | {"lost": lost(one, requests, begun, bites)}
+    return said(examination.diagnosis) | {"lost": lost(one, requests, begun, bites), "disk": asdict(disk)}
 
 
 def said(diagnosis: Diagnosis) -> Run:
