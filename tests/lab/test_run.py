@@ -55,12 +55,12 @@ def test_an_exception_in_the_look_leaves_nothing_behind() -> None:
 
 
 def test_the_check_up_names_the_injected_fault_first() -> None:
-    command = [Path(sys.executable).with_name("doctord"), "lab", "run", "row_lock_convoy", "--for", "5s"]
+    command = [Path(sys.executable).with_name("doctord"), "lab", "run", "ddl_queue", "--for", "5s"]
     command += ["--intensity", "severe"]
     ended = subprocess.run([*command, "--diagnose", "--json"], capture_output=True, text=True, check=False)
     document = json.loads(ended.stdout)
-    assert (document["first_cause"], document["correct"], document["skipped"]) == ("row_locks", True, None)
-    assert document["diagnosis"]["findings"][0]["cause"] == "row_locks"
+    assert (document["first_cause"], document["correct"], document["skipped"]) == ("table_locks", True, None)
+    assert document["diagnosis"]["findings"][0]["cause"] == "table_locks"
     assert (document["intensity"], document["effect"]["found"]) == ("severe", True)
     assert document["effect"]["what"].endswith("of the light load")
     assert ended.returncode == 1

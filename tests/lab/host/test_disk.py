@@ -1,38 +1,42 @@
 """Whether the machine's own disk stood still."""
 
-import os
 import time
 from pathlib import Path
 
 import pytest
 
-from doctord.lab.host.disk import DiskPace, synced_writes
-
-STALL_S = 0.3
+from doctord.lab.host.disk import DiskPace, SyncedWrites, synced_writes
 
 
-def test_the_slowest_write_is_told_of_the_time_that_it_was_at_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stalls = iter([0.0, 0.0, STALL_S])
-    monkeypatch.setattr(os, "fdatasync", lambda _file: time.sleep(next(stalls, 0.0)))
+def test_writes_are_made_and_told_until_the_context_ends(tmp_path: Path) -> None:
+    began = time.time()
     with synced_writes(tmp_path) as writes:
-        began = time.time()
-        while (slowest_ms := writes.slowest_ms(began, time.time())) is None or slowest_ms < STALL_S * 500:
+        while writes.slowest_ms(began, time.time()) is None:
             time.sleep(0.02)
-        at_it = time.time()
-        time.sleep(2 * STALL_S)
-    slowest_ms = writes.slowest_ms(began, time.time())
-    assert slowest_ms is not None
-    assert slowest_ms >= STALL_S * 1e3
-    assert writes.slowest_ms(at_it, at_it) == slowest_ms
-    assert writes.slowest_ms(began - 10, began - 5) is None
+        assert (tmp_path / "synced-writes").exists()
+    told = writes.report.read_text()
+    time.sleep(0.3)
+    assert writes.report.read_text() == told
+
+
+def test_the_slowest_is_told_of_the_time_that_it_was_at_it(tmp_path: Path) -> None:
+    report = tmp_path / "writes"
+    report.write_text("\n100.0 0.001\n100.1 2.5\n102.7 0.002\n102.9")
+    writes = SyncedWrites(report)
+    assert writes.slowest_ms(102.0, 102.8) == 2500.0
+    assert writes.slowest_ms(102.65, 102.8) == 2.0
+    assert writes.slowest_ms(90.0, 100.05) == 1.0
+    assert writes.slowest_ms(90.0, 95.0) is None
+    assert writes.slowest_ms(102.8, 103.4) == pytest.approx(500.0)
 
 
 def test_where_nothing_can_be_written_nothing_is_told(tmp_path: Path) -> None:
-    with synced_writes(tmp_path / "not there") as writes:
-        time.sleep(0.05)
-    assert writes.slowest_ms(0, time.time()) is None
+    (tmp_path / "synced-writes").mkdir()
+    began = time.time()
+    with synced_writes(tmp_path) as writes:
+        while "Error" not in writes.report.read_text():
+            time.sleep(0.02)
+    assert writes.slowest_ms(began, time.time()) is None
 
 
 @pytest.mark.parametrize(

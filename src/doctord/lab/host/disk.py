@@ -1,22 +1,33 @@
 """Whether the machine's own disk stood still: small synced writes beside the server, by the lab itself.
 
-A virtual disk may keep everybody waiting for a second because of a neighbour that nobody sees here. A diagnosis that
-names the disk then is right, and says nothing about the fault that was injected.
+A virtual disk may keep everybody waiting for a second because of a neighbour that nobody sees here, or of its limit. A
+diagnosis that names the disk then is right, and says nothing about the fault that was injected.
 """
 
-import os
-import threading
-import time
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from doctord.lab.host.processes import running
+
 STANDS_STILL_MS: Final = 100.0
 """A synced write of 4 KiB that takes so long: a disk that turns needs 10 to 20."""
-_EVERY_S: Final = 0.1
-_BLOCK: Final = bytes(4096)
+# A process of its own, as a thread waits for ours. Each line has the moment at which a write began, then how long it
+# took; the last one is not there while it is under way.
+_WRITE: Final = """
+import os, sys, time
+file = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY, 0o600)
+while True:
+    began = time.time()
+    os.write(1, b"\\n%f" % began)
+    os.pwrite(file, bytes(4096), 0)
+    os.fdatasync(file)
+    os.write(1, b" %f" % (time.time() - began))
+    time.sleep(0.1)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,49 +43,26 @@ class DiskPace:
         return any(slowest_ms is not None and slowest_ms >= STANDS_STILL_MS for slowest_ms in told)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class SyncedWrites:
-    """When each write began, and how long it took; one that has not ended has taken as long as it is at it."""
+    """The file in which the writes are told."""
 
-    _took_s: dict[float, float | None] = field(default_factory=dict)
-
-    def one(self, file: int) -> None:
-        """Overwrite the first block of an open file, and wait until it is on the disk."""
-        began = time.time()
-        self._took_s[began] = None
-        try:
-            os.pwrite(file, _BLOCK, 0)
-            os.fdatasync(file)
-        except OSError:
-            del self._took_s[began]
-            raise
-        self._took_s[began] = time.time() - began
+    report: Path
 
     def slowest_ms(self, since: float, until: float) -> float | None:
-        """How long the slowest one took that was at it at some time between two moments (seconds since 1970)."""
-        spans = [(began, until if took is None else began + took) for began, took in list(self._took_s.items())]
-        inside = [ended - began for began, ended in spans if began < until and ended >= since]
+        """How long the slowest one took that was at it at some time between two moments (seconds since 1970).
+
+        One that has not ended has taken as long as it is at it.
+        """
+        lines = [line.split() for line in self.report.read_text().splitlines() if line[:1].isdigit()]
+        writes = [(float(began), float(took[0]) if took else until - float(began)) for began, *took in lines]
+        inside = [took_s for began, took_s in writes if began < until and began + took_s >= since]
         return max(inside) * 1e3 if inside else None
 
 
 @contextmanager
 def synced_writes(folder: Path) -> Iterator[SyncedWrites]:
     """Ten writes a second to a file in a folder, until the context ends; none where the file system takes none."""
-    writes, over = SyncedWrites(), threading.Event()
-
-    def write() -> None:
-        with suppress(OSError):  # a fault that fills the file system is no reason to end
-            file = os.open(folder / "synced-writes", os.O_CREAT | os.O_WRONLY, 0o600)
-            try:
-                while not over.wait(_EVERY_S):
-                    writes.one(file)
-            finally:
-                os.close(file)
-
-    thread = threading.Thread(target=write, name="synced writes", daemon=True)
-    thread.start()
-    try:
-        yield writes
-    finally:
-        over.set()
-        thread.join()
+    report = folder / "synced-writes.txt"
+    with running([sys.executable, "-I", "-S", "-c", _WRITE, folder / "synced-writes"], report):
+        yield SyncedWrites(report)

@@ -14,7 +14,8 @@ from doctord.lab.figures import answer
 from doctord.lab.host.processes import running
 from doctord.lab.server import PrivateServer
 
-_REPORT = "select count(*) from generate_series(1, 1000000000) as number where number % 7 = 0"
+# Inside work_mem: a longer series goes to temporary files, and takes the disk.
+_REPORT = "select count(*) from generate_series(1, 50000) as a, generate_series(1, 50000) as b where (a # b) % 7 = 0"
 _MOVE = """
 import itertools, os, sys, time
 for cpu in itertools.cycle(map(int, sys.argv[3:])):
