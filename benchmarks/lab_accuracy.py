@@ -30,6 +30,7 @@ from lab_runs import Run, counted, judged_by, judged_today, keep, keep_judged_ag
 from doctord.lab.binaries import find_binaries, version_of
 from doctord.lab.dose import INTENSITIES
 from doctord.lab.fault import all_faults
+from doctord.lab.host.folder import parent_folder
 from doctord.lab.load.workload import LOADS
 
 
@@ -121,6 +122,7 @@ def run_once(wanted: Wanted, window: str, *, folder: Path, bin_dir: Path | None 
         **wanted._asdict(),
         "window": window,
         "server": _server(bin_dir),
+        "folder": str(parent_folder()),
         "at": f"{moment:%F %T}",
         **judged_by(),
         **(told_by_lab(told) if told else {}),

@@ -51,6 +51,7 @@ was recorded by changed causes:
 The target: the injected cause first in at least 9 of 10 runs of each fault, and no finding in 10 of 10 healthy runs.
 
 {machine()}
+{_folders(today)}
 
 {left_out(runs)}
 
@@ -80,6 +81,15 @@ disk nothing to do. What was said of it stands below the table.
 
 {calibration(today)}
 {_older([run for run in runs if run not in today])}"""
+
+
+def _folders(runs: list[Run]) -> str:
+    """Where the servers lay, where that is known."""
+    counts = Counter(run["folder"] for run in runs if run.get("folder"))
+    if not counts:
+        return ""
+    told = ", ".join(f"in {folder} {count}" for folder, count in counts.most_common())
+    return f"Servers of the lab lay {told} (/var/tmp: the machine's disk; /mnt/lab: ext4 on a loop device in memory)."
 
 
 def _tally(runs: list[Run]) -> str:

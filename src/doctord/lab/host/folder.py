@@ -30,7 +30,7 @@ def is_stale(name: str) -> bool:
 
 def sweep() -> None:
     """Remove the folders of labs that were killed before they could do so; several labs may at the same time."""
-    for folder in _parent().glob(f"{PREFIX}*"):
+    for folder in parent_folder().glob(f"{PREFIX}*"):
         with suppress(FileNotFoundError):  # another lab was first
             ours = folder.is_dir() and not folder.is_symlink() and folder.stat().st_uid in _our_uids()
             if ours and is_stale(folder.name) and not (folder / _KEEP).exists():
@@ -46,9 +46,9 @@ def private_folder(*, keep: bool = False) -> Iterator[Path]:
         LabError: it cannot be made.
     """
     try:
-        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=_parent()))
+        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=parent_folder()))
     except OSError as error:
-        raise LabError(f"{_parent()}: {error.strerror}", "set TMPDIR to a folder that you may write") from error
+        raise LabError(f"{parent_folder()}: {error.strerror}", "set TMPDIR to a folder that you may write") from error
     try:
         give(folder)
         yield folder
@@ -66,7 +66,8 @@ def give(path: Path) -> None:
         shutil.chown(path, user)
 
 
-def _parent() -> Path:
+def parent_folder() -> Path:
+    """Where the lab's folders go: $TMPDIR, else /var/tmp."""
     return Path(os.environ.get("TMPDIR") or "/var/tmp")  # noqa: S108 - mkdtemp makes a private folder in it
 
 
