@@ -1,4 +1,4 @@
-"""Logical slots that are read by calls of a function, from where the oldest open transaction began."""
+"""Logical slots that are read by calls of a function, which decode what earlier calls have decoded."""
 
 from typing import Any
 
@@ -44,16 +44,34 @@ def test_who_holds_it_may_not_be_known() -> None:
     assert said(finding.title).endswith("in 120 ms")
 
 
+def test_who_peeks_confirms_nothing() -> None:
+    finding = found(slot(fixed, fixed, active=0.0), text=POLL.replace("get", "peek"))
+    assert finding
+    assert said(finding.title) == (
+        "Each poll of slot cdc decodes 5.2 GiB of WAL again, in 120 ms: who peeks confirms nothing"
+    )
+    assert (finding.severity, finding.confidence) == ("warning", 0.9)
+    assert "pg_replication_slot_advance" in said(finding.remedy[0])
+
+
 @pytest.mark.parametrize(
     ("rows", "changes"),
     [
+        (slot(moving, moving, active=0.0), {"text": POLL.replace("get", "peek")}),
         (slot(fixed, fixed, active=0.0), {}),
         (slot(moving, moving, active=0.0), {}),
         (slot(fixed, moving), {"text": "select count(*) from orders"}),
         (slot(fixed, moving), {"each_s": 0.002}),
         (slot(lambda at: 10 * GIB + 20 * MIB * at - 9 * MIB, moving), {}),
     ],
-    ids=["nothing was confirmed before", "little is kept", "another statement", "quick", "less than a segment"],
+    ids=[
+        "peeks, and confirms by another call",
+        "nothing was confirmed before",
+        "little is kept",
+        "another statement",
+        "quick",
+        "less than a segment",
+    ],
 )
 def test_a_poll_that_reads_what_is_new(rows: list[dict[str, Any]], changes: dict[str, Any]) -> None:
     assert found(rows, writing(4711, 720), **changes) is None

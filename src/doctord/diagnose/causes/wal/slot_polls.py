@@ -1,4 +1,4 @@
-"""Logical slots that are read by calls of a function, each of which begins where the oldest open transaction began."""
+"""Logical slots that are read by calls of a function, which decode what earlier calls have decoded."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.slowed import FELT_MS, OFTEN_PER_S, severity
 from doctord.diagnose.common.wal.open_writers import HALF, OLD_S, RESTART, RUNNING_S, Writer, open_writers
-from doctord.diagnose.common.wal.slots import RETAINED, reading, still_s
+from doctord.diagnose.common.wal.slots import CONFIRMED, RETAINED, reading, still_s
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, at_most
 from doctord.diagnose.phrase import Words, phrase
@@ -20,6 +20,7 @@ from doctord.regex import regex
 POLLS: Final = regex(r"\bpg_logical_slot_(get|peek)_(binary_)?changes\s*\(", re.IGNORECASE)
 # One segment: what is decoded in a few tens of milliseconds.
 LEAST_BYTES: Final = 16 * 2**20
+PEEK: Final = "peek"
 
 
 @cause(explains=("statement_dominates", "slow_for_few_rows", "cpu_few_statements"))
@@ -27,14 +28,18 @@ def slot_decodes_again(case: Case) -> Iterator[Claim]:
     """Each poll of a logical slot decodes the same log again.
 
     Looks like: pg_logical_slot_get_changes or pg_logical_slot_peek_changes takes long at every call, though it returns
-        few rows; the slot's reader has confirmed nearly all, and its restart_lsn stands far behind.
+        few rows; the slot's reader has confirmed nearly all, and its restart_lsn stands far behind. Or all calls are of
+        pg_logical_slot_peek_changes, and confirmed_flush_lsn stands still.
     Hurts because: each call begins to decode at restart_lsn, which cannot pass the beginning of the oldest transaction
-        that is still open: what was written since then is read and decoded at each of them.
-    Speaks for it: the log that is kept for the slot beside what its reader has not confirmed; for how long restart_lsn
-        stands still; an open transaction that has written and is as old.
-    Speaks against it: much that is not confirmed: then the calls decode what is new. Which slot a call reads is a
-        parameter, and not told where there are several.
-    Remedy: End the transaction that keeps restart_lsn (commit, roll back, pg_terminate_backend; ROLLBACK PREPARED);
+        that is still open: what was written since then is read and decoded at each of them. A call that peeks confirms
+        nothing: all that came since is decoded again by the next.
+    Speaks for it: the log that is kept for the slot beside what its reader has not confirmed; for how long restart_lsn,
+        or of a slot that is peeked at confirmed_flush_lsn, stands still; an open transaction that has written and is as
+        old.
+    Speaks against it: much that is not confirmed: then calls that confirm decode what is new. Which slot a call reads
+        is a parameter, and not told where there are several.
+    Remedy: Confirm what was read (pg_logical_slot_get_changes, pg_replication_slot_advance). End the transaction that
+        keeps restart_lsn (commit, roll back, pg_terminate_backend; ROLLBACK PREPARED);
         idle_in_transaction_session_timeout for its role. Poll less often, or read by the streaming protocol
         (pg_recvlogical, a subscription), which decodes from restart_lsn once, when it connects.
     Verify: restart_lsn of pg_replication_slots moves within half a minute, and the time per call falls.
@@ -42,8 +47,10 @@ def slot_decodes_again(case: Case) -> Iterator[Claim]:
         confirmed_flush_lsn), "Replication Management Functions".
     """
     for one in [one for one in case.statements if POLLS.search(one.text or "") and _is_felt(case, one)]:
-        slots = [slot for slot in case.figures(RETAINED) if slot.db == one.db and _is_read_again(case, slot)]
+        own = [slot for slot in case.figures(RETAINED) if slot.db == one.db]
+        slots = [slot for slot in own if _is_read_again(case, slot)]
         if not slots:
+            yield from _peeks(case, one, [slot for slot in own if _is_peeked(case, slot)])
             continue
         slot = max(slots, key=lambda each: each.mean)
         holder = next((each for each in open_writers(case, slot.db) if _may_hold(case, slot, each)), None)
@@ -61,6 +68,28 @@ def slot_decodes_again(case: Case) -> Iterator[Claim]:
         )  # fmt: skip
 
 
+def _peeks(case: Case, one: Statement, slots: list[Statistic]) -> Iterator[Claim]:
+    """Calls that confirm nothing, of a statement that does nothing else."""
+    if not slots or {match[1].lower() for match in POLLS.finditer(one.text or "")} != {PEEK}:
+        return
+    slot = max(slots, key=lambda each: each.mean)
+    still = Sign("statistic", f"name = '{CONFIRMED}' and entity = '{slot.entity}' and db = '{slot.db}'",
+                 still_s(case, slot, CONFIRMED), RUNNING_S, "{:.0f s} without a move of confirmed_flush_lsn",
+                 "what was peeked at is not confirmed")  # fmt: skip
+    yield Claim(
+        phrase("Each poll of slot {} decodes {:bytes} of WAL again, in {:.3g ms}: who peeks confirms nothing",
+               slot.entity, slot.mean, one.elapsed_ms),
+        impact=at_most(one.share),
+        confidence=0.6 if len(slots) > 1 else 0.9,
+        severity=severity(case, one.share, slowed=True),
+        for_=[_polls(one), *weigh([still])[0]],
+        against=[_several(slots)] if len(slots) > 1 else [],
+        first_steps=[phrase("First: read by pg_logical_slot_get_changes, or confirm each batch that was peeked at "
+                            "(pg_replication_slot_advance).")],
+        database=one.db,
+    )  # fmt: skip
+
+
 def _is_felt(case: Case, one: Statement) -> bool:
     often = (one.calls_per_s or 0.0) >= OFTEN_PER_S or case.worth_saying(one.share)
     return often and (one.elapsed_ms or 0.0) >= FELT_MS
@@ -70,6 +99,11 @@ def _is_read_again(case: Case, slot: Statistic) -> bool:
     """Whether most of what is kept for a slot has been confirmed, and is still decoded."""
     unconfirmed = reading(case, "unconfirmed_bytes", slot)
     return unconfirmed is not None and slot.mean >= LEAST_BYTES and unconfirmed.mean < HALF * slot.mean
+
+
+def _is_peeked(case: Case, slot: Statistic) -> bool:
+    """Whether much is kept for a slot, and its reader has confirmed nothing for longer than a call takes."""
+    return slot.mean >= LEAST_BYTES and (still_s(case, slot, CONFIRMED) or 0.0) >= RUNNING_S
 
 
 def _may_hold(case: Case, slot: Statistic, one: Writer) -> bool:

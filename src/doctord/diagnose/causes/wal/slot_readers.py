@@ -9,12 +9,11 @@ from typing import Final
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.common.wal.open_writers import HALF, OLD_S, RESTART, Writer, holding, keeps_up
-from doctord.diagnose.common.wal.slots import kept, reading, severity, still_s
+from doctord.diagnose.common.wal.slots import CONFIRMED, kept, reading, severity, still_s
 from doctord.diagnose.common.wal.wal_room import Room, symptoms, until_end
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured, Severity
 from doctord.diagnose.phrase import Words, listed, phrase
 
-CONFIRMED: Final = "pg_replication_slots.confirmed_flush_lsn_bytes"
 UNCONFIRMED: Final = "pg_replication_slots.unconfirmed_bytes"
 # Readers confirm every ten seconds (wal_receiver_status_interval, pg_recvlogical --status-interval).
 SILENT_S: Final = 12.0

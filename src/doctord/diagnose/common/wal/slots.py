@@ -14,6 +14,7 @@ from doctord.diagnose.phrase import Words, phrase
 
 RETAINED: Final = "pg_replication_slots.retained_bytes"
 ACTIVE: Final = "pg_replication_slots.active"
+CONFIRMED: Final = "pg_replication_slots.confirmed_flush_lsn_bytes"
 # Told at each look at slots, also where there are none.
 LOOKED: Final = "pg_is_in_recovery"
 # What was long ago says nothing of what is to come within the hour.
