@@ -269,7 +269,7 @@ def _shell(server: PrivateServer, script: str) -> Iterator[None]:
 
 
 def _restart(server: PrivateServer) -> None:
-    command = f"pg_ctl -D {server.data} -m fast -w -l {server.folder}/postgresql.log restart"
+    command = f"pg_ctl -D {server.data} -m fast -w -l {server.folder}/restarted.log restart"
     subprocess.run(
         ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--", "bash", "-c",
          f"cd {server.folder}; {server.binaries}/{command}"],
