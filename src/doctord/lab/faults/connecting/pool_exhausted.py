@@ -32,7 +32,9 @@ def waiting(server: PrivateServer) -> float | None:
     return Pooler(folder, int(sockets[0].rpartition(".")[2])).waiting() if sockets else 0.0
 
 
-@fault(cause="pooler_queue", effect=Figure("clients that wait in the pooler", "clients", 3.0, waiting))
+@fault(
+    cause="pooler_queue", effect=Figure("clients that wait in the pooler", "clients", 3.0, waiting), spares_disk=True
+)
 def pool_exhausted(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Twenty clients share a pool of two connections (PgBouncer, pool_mode = transaction) that short transactions keep.
 
@@ -43,7 +45,7 @@ def pool_exhausted(server: PrivateServer, dose: Dose) -> Iterator[None]:
     yield from _through(server, dose, dose.of(3, 2, 1))
 
 
-@fault(cause=None)
+@fault(cause=None, spares_disk=True)
 def pool_large_enough(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The same clients through a pool of forty.
 

@@ -17,7 +17,7 @@ REPORT = Script(
 )
 
 
-@fault(cause="cpu_other_processes")
+@fault(cause="cpu_other_processes", spares_disk=True)
 def cpu_hog(server: PrivateMySQL, dose: Dose) -> Iterator[None]:
     """Processes outside the database take all CPUs: four per CPU compute checksums without end.
 
