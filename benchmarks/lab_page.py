@@ -68,8 +68,8 @@ nowhere else. It took effect where the light load became {LATENCY_GROWS:g} times
 that has risen as far as the fault says. Where it was not measured (runs of before it was) the run counts.
 
 Nor is a run a case in which the machine's own disk stood still: beside the server the lab writes and syncs a block ten
-times a second, and one such write took {STANDS_STILL_MS:g} ms or longer before the fault, or during one that gives the
-disk nothing to do. What was said of it stands below the table.
+times a second, and one such write took {STANDS_STILL_MS:g} ms or longer before the fault. What was said of it stands
+below the table. One that stands still later counts, whatever is named: the fault itself may be why.
 
 {table(today)}
 
@@ -89,7 +89,7 @@ def _folders(runs: list[Run]) -> str:
     if not counts:
         return ""
     told = ", ".join(f"in {folder} {count}" for folder, count in counts.most_common())
-    return f"Servers of the lab lay {told} (/var/tmp: the machine's disk; /mnt/lab: ext4 on a loop device in memory)."
+    return f"Servers of the lab lay {told} ([how the lab is kept off a disk that stands still](../how-to/lab.md))."
 
 
 def _tally(runs: list[Run]) -> str:
@@ -149,7 +149,7 @@ def is_case(run: Run) -> bool:
 
 
 def stood_still(run: Run) -> bool:
-    """Whether the machine's own disk kept everybody waiting; not, where nobody measured it."""
+    """Whether the machine's own disk kept everybody waiting before the fault; not, where nobody measured it."""
     return bool((run.get("disk") or {}).get("stood_still"))
 
 

@@ -71,14 +71,14 @@ def test_a_run_without_effect_is_listed_and_not_counted() -> None:
 
 def test_a_run_in_which_the_disk_stood_still_is_listed_not_counted_and_made_again() -> None:
     code = lab_runs.judging_code()
-    disk = {"before_ms": 1.0, "during_ms": 812.4, "stood_still": True}
+    disk = {"before_ms": 812.4, "during_ms": 1.0, "stood_still": True}
     runs = [run("connection_churn", "commits_slow", disk=disk, seed=1, code=code)]
     runs.append(run("connection_churn", "connection_churn", correct=True, disk=disk | {"stood_still": False}))
     assert rows(runs)[0].startswith(
         "| `connection_churn` | moderate | tpcb | 15 | `connection_churn` | 1 | 1 | 0 | 1 |"
     )
     assert lab_page.disk_stood_still(runs).splitlines()[-1] == (
-        "- `connection_churn` moderate (tpcb): the slowest synced write took 1 ms before and 812 ms during it; "
+        "- `connection_churn` moderate (tpcb): the slowest synced write took 812 ms before and 1 ms during it; "
         "first: commits_slow"
     )
     assert lab_page.disk_stood_still(runs[1:]) == "The disk stood still in no run."

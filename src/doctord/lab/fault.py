@@ -34,8 +34,7 @@ class Fault:
     `controller` is what the server's own control group has to offer. `root_for` is what needs root, null when nothing
     does. `settings` and `scale` are those of the server and of pgbench's tables. `warm_up_s` is how long the fault
     takes to bite. `restarts_load` says that the light load begins anew when the server has ended its sessions.
-    `entrance` is what to put before the server's command, to run it where something is different. `spares_disk` says
-    that the disk has no more to do than before: one that is slow meanwhile is so for a reason of its own.
+    `entrance` is what to put before the server's command, to run it where something is different.
     """
 
     name: str
@@ -52,7 +51,6 @@ class Fault:
     restarts_load: bool = False
     entrance: tuple[str, ...] = ()
     family: Family = "postgresql"
-    spares_disk: bool = False
 
     @property
     def summary(self) -> str:
@@ -76,7 +74,6 @@ def fault(
     restarts_load: bool = False,
     entrance: tuple[str, ...] = (),
     family: Family = "postgresql",
-    spares_disk: bool = False,
 ) -> Callable[[Callable[[Server, Dose], Iterator[None]]], Callable[[Server, Dose], Iterator[None]]]:
     """Register a generator function as a fault: name and docstring are the fault's, which lasts while it yields.
 
@@ -101,7 +98,6 @@ def fault(
             restarts_load,
             entrance,
             family,
-            spares_disk,
         )
         return injection
 

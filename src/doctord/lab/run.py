@@ -56,11 +56,6 @@ class Outcome(Generic[Seen]):
     seen: Seen | None = None
     disk: DiskPace | None = None
 
-    @property
-    def disk_stood_still(self) -> bool:
-        """Whether the disk kept everybody waiting by itself: before the fault, or during one that spares it."""
-        return self.disk is not None and self.disk.stood_still(during=self.fault.spares_disk)
-
 
 def run(
     fault: Fault,

@@ -64,7 +64,7 @@ def document(found: Tried) -> dict[str, Any]:
             "during": asdict(outcome.during) if outcome.during else None,
         },
         "effect": asdict(outcome.effect) if outcome.effect else None,
-        "disk": asdict(outcome.disk) | {"stood_still": outcome.disk_stood_still} if outcome.disk else None,
+        "disk": asdict(outcome.disk) | {"stood_still": outcome.disk.stood_still} if outcome.disk else None,
         "diagnosis": diagnoses.document(outcome.seen) if outcome.seen else None,
     }
 
@@ -78,7 +78,7 @@ def render(found: Tried) -> str:
     lines = [f"The light load before: {_paced(outcome.before)}; {during}: {_paced(outcome.during)}."]
     if outcome.effect:
         lines.append(_effect(outcome.effect))
-    if outcome.disk and outcome.disk_stood_still:
+    if outcome.disk and outcome.disk.stood_still:
         lines.append(_stood_still(outcome.disk))
     if outcome.seen:
         lines.insert(0, terminal.render(outcome.seen))
@@ -94,7 +94,7 @@ def _effect(effect: Effect) -> str:
 
 
 def _stood_still(disk: DiskPace) -> str:
-    """What the machine's own disk did, which nobody injected."""
+    """What the machine's own disk did before anything was injected."""
     told = {"before": disk.before_ms, "during the fault": disk.during_ms}
     slowest = " and ".join(f"{ms:.0f} ms {when}" for when, ms in told.items() if ms is not None)
     return f"The disk stood still by itself: the slowest of the lab's own synced writes took {slowest}."

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from doctord.lab.host.disk import DiskPace, SyncedWrites, synced_writes
+from lab.host.test_processes import wait_for
 
 
 def test_writes_are_made_and_told_until_the_context_ends(tmp_path: Path) -> None:
     began = time.time()
     with synced_writes(tmp_path) as writes:
-        while writes.slowest_ms(began, time.time()) is None:
-            time.sleep(0.02)
+        wait_for(lambda: writes.slowest_ms(began, time.time()) is not None)
         assert (tmp_path / "synced-writes").exists()
     told = writes.report.read_text()
     time.sleep(0.3)
@@ -34,20 +34,20 @@ def test_where_nothing_can_be_written_nothing_is_told(tmp_path: Path) -> None:
     (tmp_path / "synced-writes").mkdir()
     began = time.time()
     with synced_writes(tmp_path) as writes:
-        while "Error" not in writes.report.read_text():
-            time.sleep(0.02)
+        wait_for(lambda: "Error" in writes.report.read_text())
     assert writes.slowest_ms(began, time.time()) is None
 
 
+def test_a_write_that_failed_is_not_one_that_is_under_way(tmp_path: Path) -> None:
+    report = tmp_path / "writes"
+    report.write_text("\n100.0 0.001\n100.1 failed")
+    assert SyncedWrites(report).slowest_ms(99.0, 200.0) == 1.0
+    report.write_text("\n100.0 0.001\n100.1Traceback (most recent call last):\n  File")
+    assert SyncedWrites(report).slowest_ms(99.0, 200.0) == 1.0
+
+
 @pytest.mark.parametrize(
-    ("pace", "during", "still"),
-    [
-        (DiskPace(1.0, 2.0), True, False),
-        (DiskPace(100.0, 2.0), False, True),
-        (DiskPace(1.0, 100.0), False, False),
-        (DiskPace(1.0, 100.0), True, True),
-        (DiskPace(None, None), True, False),
-    ],
+    ("before_ms", "still"), [(None, False), (1.0, False), (99.9, False), (100.0, True), (812.4, True)]
 )
-def test_a_disk_stands_still_from_a_tenth_of_a_second_on(pace: DiskPace, during: bool, still: bool) -> None:  # noqa: FBT001
-    assert pace.stood_still(during=during) is still
+def test_a_disk_stands_still_from_a_tenth_of_a_second_on(before_ms: float | None, still: bool) -> None:  # noqa: FBT001
+    assert DiskPace(before_ms, 812.4).stood_still is still

@@ -16,16 +16,20 @@ from doctord.lab.host.processes import running
 STANDS_STILL_MS: Final = 100.0
 """A synced write of 4 KiB that takes so long: a disk that turns needs 10 to 20."""
 # A process of its own, as a thread waits for ours. Each line has the moment at which a write began, then how long it
-# took; the last one is not there while it is under way.
+# took; the last one is not there while it is under way. One that fails is the last.
 _WRITE: Final = """
 import os, sys, time
 file = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY, 0o600)
 while True:
-    began = time.time()
-    os.write(1, b"\\n%f" % began)
-    os.pwrite(file, bytes(4096), 0)
-    os.fdatasync(file)
-    os.write(1, b" %f" % (time.time() - began))
+    os.write(1, b"\\n%f" % time.time())
+    began = time.monotonic()
+    try:
+        os.pwrite(file, bytes(4096), 0)
+        os.fdatasync(file)
+    except OSError:
+        os.write(1, b" failed")
+        break
+    os.write(1, b" %f" % (time.monotonic() - began))
     time.sleep(0.1)
 """
 
@@ -37,10 +41,10 @@ class DiskPace:
     before_ms: float | None
     during_ms: float | None
 
-    def stood_still(self, *, during: bool) -> bool:
-        """Whether one took `STANDS_STILL_MS` or longer before the fault, or, where asked for, during it."""
-        told = (self.before_ms, self.during_ms if during else None)
-        return any(slowest_ms is not None and slowest_ms >= STANDS_STILL_MS for slowest_ms in told)
+    @property
+    def stood_still(self) -> bool:
+        """Whether one took `STANDS_STILL_MS` or longer before the fault: what is slow during one may be so by it."""
+        return self.before_ms is not None and self.before_ms >= STANDS_STILL_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +58,15 @@ class SyncedWrites:
 
         One that has not ended has taken as long as it is at it.
         """
-        lines = [line.split() for line in self.report.read_text().splitlines() if line[:1].isdigit()]
+        lines = [line.split() for line in self.report.read_text().splitlines() if _is_told(line)]
         writes = [(float(began), float(took[0]) if took else until - float(began)) for began, *took in lines]
         inside = [took_s for began, took_s in writes if began < until and began + took_s >= since]
         return max(inside) * 1e3 if inside else None
+
+
+def _is_told(line: str) -> bool:
+    """Whether a line is of a write, and not of one that failed, or the last words of the process."""
+    return all(word.replace(".", "", 1).isdigit() for word in line.split()) and bool(line.strip())
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def test_who_peeks_confirms_nothing() -> None:
     finding = found(slot(fixed, fixed, active=0.0), text=POLL.replace("get", "peek"))
     assert finding
     assert said(finding.title) == (
-        "Each poll of slot cdc decodes 5.2 GiB of WAL again, in 120 ms: who peeks confirms nothing"
+        "Each poll of slot cdc decodes up to 5.2 GiB of WAL again, in 120 ms: who peeks confirms nothing"
     )
     assert (finding.severity, finding.confidence) == ("warning", 0.9)
     assert "pg_replication_slot_advance" in said(finding.remedy[0])

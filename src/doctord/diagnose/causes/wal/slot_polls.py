@@ -32,7 +32,7 @@ def slot_decodes_again(case: Case) -> Iterator[Claim]:
         pg_logical_slot_peek_changes, and confirmed_flush_lsn stands still.
     Hurts because: each call begins to decode at restart_lsn, which cannot pass the beginning of the oldest transaction
         that is still open: what was written since then is read and decoded at each of them. A call that peeks confirms
-        nothing: all that came since is decoded again by the next.
+        nothing: what it has decoded, all or up to its own limit (upto_nchanges), is decoded again by the next.
     Speaks for it: the log that is kept for the slot beside what its reader has not confirmed; for how long restart_lsn,
         or of a slot that is peeked at confirmed_flush_lsn, stands still; an open transaction that has written and is as
         old.
@@ -77,7 +77,7 @@ def _peeks(case: Case, one: Statement, slots: list[Statistic]) -> Iterator[Claim
                  still_s(case, slot, CONFIRMED), RUNNING_S, "{:.0f s} without a move of confirmed_flush_lsn",
                  "what was peeked at is not confirmed")  # fmt: skip
     yield Claim(
-        phrase("Each poll of slot {} decodes {:bytes} of WAL again, in {:.3g ms}: who peeks confirms nothing",
+        phrase("Each poll of slot {} decodes up to {:bytes} of WAL again, in {:.3g ms}: who peeks confirms nothing",
                slot.entity, slot.mean, one.elapsed_ms),
         impact=at_most(one.share),
         confidence=0.6 if len(slots) > 1 else 0.9,
@@ -102,7 +102,7 @@ def _is_read_again(case: Case, slot: Statistic) -> bool:
 
 
 def _is_peeked(case: Case, slot: Statistic) -> bool:
-    """Whether much is kept for a slot, and its reader has confirmed nothing for longer than a call takes."""
+    """Whether much is kept for a slot, and its reader has confirmed none of it since the last running transactions."""
     return slot.mean >= LEAST_BYTES and (still_s(case, slot, CONFIRMED) or 0.0) >= RUNNING_S
 
 

@@ -8,7 +8,7 @@ from doctord.lab.load.workload import workload
 from doctord.lab.server import PrivateServer
 
 
-@fault(cause="connection_churn", spares_disk=True)
+@fault(cause="connection_churn")
 def connection_churn(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Four clients open a connection for every query and close it again, as fast as they can.
 

@@ -11,7 +11,7 @@ from doctord.lab.server import PrivateServer
 _SERVED = Figure("until a client is served", "s", 1.0, lambda server: served_s(server.folder))
 
 
-@fault(cause="accept_queue_overflow", effect=_SERVED, warm_up_s=4.0, spares_disk=True)
+@fault(cause="accept_queue_overflow", effect=_SERVED, warm_up_s=4.0)
 def full_backlog(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A listener needs a quarter of a second for each client, lets four wait, and twelve connect all the time.
 

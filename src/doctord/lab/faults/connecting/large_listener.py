@@ -8,7 +8,7 @@ from doctord.lab.load.listener import listener
 from doctord.lab.server import PrivateServer
 
 
-@fault(cause="slow_fork", warm_up_s=4.0, spares_disk=True)
+@fault(cause="slow_fork", warm_up_s=4.0)
 def large_listener(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A listener beside the server has 2 GB of its own, as one that leaks has after months, and forks for each client.
 

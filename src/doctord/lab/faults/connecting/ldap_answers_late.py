@@ -43,7 +43,7 @@ def _login_s(server: PrivateServer) -> float:
 _LOGIN = Figure("until the application is logged in", "s", 0.5, _login_s)
 
 
-@fault(cause="logins_slow", effect=_LOGIN, warm_up_s=4.0, spares_disk=True)
+@fault(cause="logins_slow", effect=_LOGIN, warm_up_s=4.0)
 def ldap_answers_late(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """By pg_hba.conf the application's passwords are asked of a directory (LDAP), which takes three seconds.
 
@@ -55,7 +55,7 @@ def ldap_answers_late(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause=None, warm_up_s=4.0, spares_disk=True)
+@fault(cause=None, warm_up_s=4.0)
 def ldap_answers_at_once(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of ldap_answers_late: the same clients and the same directory, which is quick.
 

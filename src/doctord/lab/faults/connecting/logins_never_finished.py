@@ -44,7 +44,7 @@ def logins_never_finished(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause=None, settings={"max_connections": str(_LIMIT)}, warm_up_s=5.0, spares_disk=True)
+@fault(cause=None, settings={"max_connections": str(_LIMIT)}, warm_up_s=5.0)
 def few_logins_not_finished(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of logins_never_finished: five such connections, and room for all who come.
 

@@ -38,15 +38,7 @@ _SETTINGS = {"log_hostname": "on"}
 _ROOT_FOR = "a network of its own"
 
 
-@fault(
-    cause="logins_slow",
-    effect=_LOGIN,
-    settings=_SETTINGS,
-    entrance=_ENTRANCE,
-    root_for=_ROOT_FOR,
-    warm_up_s=10.0,
-    spares_disk=True,
-)
+@fault(cause="logins_slow", effect=_LOGIN, settings=_SETTINGS, entrance=_ENTRANCE, root_for=_ROOT_FOR, warm_up_s=10.0)
 def names_resolved_late(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """By log_hostname each new connection is asked a name server about first, which takes three seconds to answer.
 
@@ -59,7 +51,7 @@ def names_resolved_late(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause=None, settings=_SETTINGS, entrance=_ENTRANCE, root_for=_ROOT_FOR, warm_up_s=4.0, spares_disk=True)
+@fault(cause=None, settings=_SETTINGS, entrance=_ENTRANCE, root_for=_ROOT_FOR, warm_up_s=4.0)
 def names_resolved_at_once(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of names_resolved_late: the same clients and the same setting, and a name server that is quick.
 

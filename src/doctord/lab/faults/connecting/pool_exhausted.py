@@ -32,9 +32,7 @@ def waiting(server: PrivateServer) -> float | None:
     return Pooler(folder, int(sockets[0].rpartition(".")[2])).waiting() if sockets else 0.0
 
 
-@fault(
-    cause="pooler_queue", effect=Figure("clients that wait in the pooler", "clients", 3.0, waiting), spares_disk=True
-)
+@fault(cause="pooler_queue", effect=Figure("clients that wait in the pooler", "clients", 3.0, waiting))
 def pool_exhausted(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Twenty clients share a pool of two connections (PgBouncer, pool_mode = transaction) that short transactions keep.
 
@@ -45,7 +43,7 @@ def pool_exhausted(server: PrivateServer, dose: Dose) -> Iterator[None]:
     yield from _through(server, dose, dose.of(3, 2, 1))
 
 
-@fault(cause=None, spares_disk=True)
+@fault(cause=None)
 def pool_large_enough(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The same clients through a pool of forty.
 

@@ -24,9 +24,7 @@ select abalance from pgbench_accounts where aid = :aid;
 """
 
 
-@fault(
-    cause="pooler_queue", effect=Figure("clients that wait in the pooler", "clients", 3.0, waiting), spares_disk=True
-)
+@fault(cause="pooler_queue", effect=Figure("clients that wait in the pooler", "clients", 3.0, waiting))
 def pool_kept_by_sleepers(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Sessions of a nightly job keep the servers of a pool of four (PgBouncer, pool_mode = session) and do nothing.
 
@@ -37,7 +35,7 @@ def pool_kept_by_sleepers(server: PrivateServer, dose: Dose) -> Iterator[None]:
     yield from _through(server, dose, _SIZE, dose.of(2, 3, 4))
 
 
-@fault(cause=None, spares_disk=True)
+@fault(cause=None)
 def pool_kept_with_room(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The same sleepers in a pool of 24, also with pool_mode = session.
 

@@ -20,7 +20,7 @@ _ATTACHES_S = 0.5
 _LOGIN = Figure("until a client is logged in", "s", 0.5, login_s)
 
 
-@fault(cause="clients_wait_to_connect", effect=_LOGIN, warm_up_s=4.0, spares_disk=True)
+@fault(cause="clients_wait_to_connect", effect=_LOGIN, warm_up_s=4.0)
 def slow_accept(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The postmaster needs a quarter of a second for each connection, and twelve clients connect for every query.
 

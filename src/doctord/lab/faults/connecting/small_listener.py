@@ -8,7 +8,7 @@ from doctord.lab.load.listener import listener
 from doctord.lab.server import PrivateServer
 
 
-@fault(cause=None, warm_up_s=4.0, spares_disk=True)
+@fault(cause=None, warm_up_s=4.0)
 def small_listener(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The listener of `large_listener` as it was started, with 23 MB, and the same forty clients.
 

@@ -18,7 +18,7 @@ select sum(abalance) from pgbench_accounts where aid between :first and :first +
 """
 
 
-@fault(cause="cpu_other_processes", spares_disk=True)
+@fault(cause="cpu_other_processes")
 def cpu_hog(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Processes outside the database take all CPUs.
 

@@ -16,7 +16,7 @@ select sum(abalance) from pgbench_accounts where aid between :first and :first +
 """
 
 
-@fault(cause="cpu_throttled", controller="cpu", spares_disk=True)
+@fault(cause="cpu_throttled", controller="cpu")
 def cpu_quota(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The server's container may use part of one CPU, four sessions run short reports, and the host's CPUs are idle.
 
@@ -29,7 +29,7 @@ def cpu_quota(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause=None, controller="cpu", spares_disk=True)
+@fault(cause=None, controller="cpu")
 def cpu_quota_enough(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The look-alike of cpu_quota: the same reports under a quota of all the host's CPUs.
 

@@ -36,7 +36,7 @@ def _moves(server: PrivateServer) -> float | None:
 _MOVES = Figure("moves of the session", "moves", 1000, _moves)
 
 
-@fault(cause="process_hops", effect=_MOVES, spares_disk=True)
+@fault(cause="process_hops", effect=_MOVES)
 def hopping_process(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Somebody sets the CPU of a session that computes a report anew, hundreds of times a second.
 
@@ -54,7 +54,7 @@ def hopping_process(server: PrivateServer, dose: Dose) -> Iterator[None]:
             yield
 
 
-@fault(cause=None, spares_disk=True)
+@fault(cause=None)
 def staying_process(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of hopping_process: the same report, left alone.
 

@@ -59,7 +59,6 @@ def _softirq_s(_server: PrivateServer) -> float:
 @fault(
     cause="interrupts_on_one_cpu",
     effect=Figure("soft interrupts", "s", 5, _softirq_s),
-    spares_disk=True,
     root_for="a network of its own",
 )
 def one_cpu_interrupted(server: PrivateServer, dose: Dose) -> Iterator[None]:
@@ -74,7 +73,7 @@ def one_cpu_interrupted(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause=None, root_for="a network of its own", spares_disk=True)
+@fault(cause=None, root_for="a network of its own")
 def one_cpu_receives(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of one_cpu_interrupted: as many packets on one CPU, which has next to nothing to do for each.
 

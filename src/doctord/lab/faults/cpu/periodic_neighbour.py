@@ -29,7 +29,7 @@ while True:
 """
 
 
-@fault(cause="cpu_other_processes", spares_disk=True)
+@fault(cause="cpu_other_processes")
 def periodic_neighbour(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Every ten seconds a collector outside the database takes all CPUs for two, with four processes for each.
 
@@ -45,7 +45,7 @@ def periodic_neighbour(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause=None, spares_disk=True)
+@fault(cause=None)
 def steady_neighbour(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The look-alike of periodic_neighbour: as much CPU time on average, four milliseconds at a time.
 

@@ -27,7 +27,7 @@ def _cpu_s(_server: PrivateServer) -> float:
 _CPU = Figure("CPU time of the copy", "s", 3.0, _cpu_s)
 
 
-@fault(cause="system_call_storm", effect=_CPU, spares_disk=True)
+@fault(cause="system_call_storm", effect=_CPU)
 def system_call_storm(_server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A copy beside the server reads and writes single bytes: two system calls for each.
 
@@ -41,7 +41,7 @@ def system_call_storm(_server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause=None, spares_disk=True)
+@fault(cause=None)
 def large_system_calls(_server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of system_call_storm: the same copy in blocks of a megabyte.
 

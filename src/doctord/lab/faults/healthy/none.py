@@ -7,7 +7,7 @@ from doctord.lab.fault import fault
 from doctord.lab.server import PrivateServer
 
 
-@fault(cause=None, spares_disk=True)
+@fault(cause=None)
 def none(_server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """No fault: the light load alone.
 

@@ -26,7 +26,7 @@ for branch in (1, 2, 3):
 """
 
 
-@fault(cause="table_locks", intensities=ONE, spares_disk=True)  # the lock is held, or it is not
+@fault(cause="table_locks", intensities=ONE)  # the lock is held, or it is not
 def advisory_lock_chain(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """A session took an advisory lock, and is idle, outside of any transaction: its pool has it back, lock and all.
 
@@ -41,7 +41,7 @@ def advisory_lock_chain(server: PrivateServer, _dose: Dose) -> Iterator[None]:
             yield
 
 
-@fault(cause=None, spares_disk=True)
+@fault(cause=None)
 def advisory_lock_brief(server: PrivateServer, _dose: Dose) -> Iterator[None]:
     """The look-alike of advisory_lock_chain: the same jobs and the same lock, which each has for two milliseconds.
 

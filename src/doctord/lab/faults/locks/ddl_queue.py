@@ -19,7 +19,7 @@ end; end loop; end $$"""
 _ALTER = "alter table pgbench_branches add column note text"
 
 
-@fault(cause="table_locks", spares_disk=True)
+@fault(cause="table_locks")
 def ddl_queue(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A column is added while a long report reads the table: it waits for the report, and everybody waits for it.
 

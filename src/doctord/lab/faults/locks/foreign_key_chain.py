@@ -30,7 +30,7 @@ commit;
 _NOW_AND_THEN = "begin;\nselect price from products for update;\n\\sleep 3 s\ncommit;\n\\sleep 6 s\n"
 
 
-@fault(cause="idle_in_transaction_blocker", spares_disk=True)
+@fault(cause="idle_in_transaction_blocker")
 def foreign_key_chain(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A price list is locked by SELECT FOR UPDATE while somebody thinks; whoever sells a product waits for its row.
 
@@ -45,7 +45,7 @@ def foreign_key_chain(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause=None, spares_disk=True)
+@fault(cause=None)
 def foreign_key_not_in_the_way(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """The look-alike of foreign_key_chain: the price list is locked FOR NO KEY UPDATE, as an UPDATE of a price does.
 

@@ -13,7 +13,7 @@ _UPDATE = "update pgbench_branches set bbalance = bbalance + 1"
 _NOW_AND_THEN = f"begin;\n{_UPDATE};\n\\sleep 3 s\ncommit;\n\\sleep 6 s\n"
 
 
-@fault(cause="idle_in_transaction_blocker", spares_disk=True)
+@fault(cause="idle_in_transaction_blocker")
 def idle_in_transaction(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """One session updates every branch and then sits idle in its transaction.
 

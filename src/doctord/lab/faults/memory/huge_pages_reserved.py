@@ -24,13 +24,7 @@ _LOCKED_AWAY = Figure(
 )
 
 
-@fault(
-    cause="huge_pages_not_used",
-    effect=_LOCKED_AWAY,
-    root_for="vm.nr_hugepages",
-    settings={"huge_pages": "try"},
-    spares_disk=True,
-)
+@fault(cause="huge_pages_not_used", effect=_LOCKED_AWAY, root_for="vm.nr_hugepages", settings={"huge_pages": "try"})
 def huge_pages_reserved(_server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Huge pages are reserved for the server while it runs: it would take them at its next start.
 

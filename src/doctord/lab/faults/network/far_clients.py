@@ -31,7 +31,7 @@ end;
 """
 
 
-@fault(cause="network_latency", root_for="a network of its own", spares_disk=True)
+@fault(cause="network_latency", root_for="a network of its own")
 def far_clients(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Eight clients run transactions of seven statements from a place forty milliseconds away.
 
@@ -47,7 +47,7 @@ def far_clients(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause="row_locks", spares_disk=True)
+@fault(cause="row_locks")
 def thinking_clients(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Eight clients on this host work for forty milliseconds between the statements of their transactions.
 

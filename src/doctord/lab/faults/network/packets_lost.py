@@ -20,7 +20,7 @@ _DELAY_S = 0.005
 _LATE = Figure("latency at the far end", "ms", 300, far_latency_ms)
 
 
-@fault(cause="network_retransmits", effect=_LATE, root_for="a network of its own", warm_up_s=5.0, spares_disk=True)
+@fault(cause="network_retransmits", effect=_LATE, root_for="a network of its own", warm_up_s=5.0)
 def packets_lost(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Clients elsewhere ask for results of 2 MB, and of a hundred packets five are lost on the way.
 
@@ -35,7 +35,7 @@ def packets_lost(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause="network_narrow", effect=_LATE, root_for="a network of its own", warm_up_s=5.0, spares_disk=True)
+@fault(cause="network_narrow", effect=_LATE, root_for="a network of its own", warm_up_s=5.0)
 def narrow_way(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Clients elsewhere ask for results of 2 MB, and the way to them carries one megabyte a second.
 
@@ -51,7 +51,7 @@ def narrow_way(server: PrivateServer, dose: Dose) -> Iterator[None]:
         yield
 
 
-@fault(cause=None, root_for="a network of its own", warm_up_s=5.0, spares_disk=True)
+@fault(cause=None, root_for="a network of its own", warm_up_s=5.0)
 def good_way(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Clients elsewhere ask for results of 2 MB, nothing is lost, and everything fits through.
 

@@ -17,7 +17,7 @@ _WAITING = Figure(
 )
 
 
-@fault(cause="clients_do_not_take_results", effect=_WAITING, spares_disk=True)
+@fault(cause="clients_do_not_take_results", effect=_WAITING)
 def clients_do_not_take_results(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """Six sessions export a large table, and their clients take nothing of it, as one that has hung.
 

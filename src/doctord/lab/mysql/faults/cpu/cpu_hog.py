@@ -17,7 +17,7 @@ REPORT = Script(
 )
 
 
-@fault(cause="cpu_other_processes", spares_disk=True)
+@fault(cause="cpu_other_processes")
 def cpu_hog(server: PrivateMySQL, dose: Dose) -> Iterator[None]:
     """Processes outside the database take all CPUs: four per CPU compute checksums without end.
 

@@ -12,14 +12,14 @@ from doctord.lab.mysql.server import PrivateMySQL
 from doctord.lab.server import its_group
 
 
-@fault(cause="cpu_throttled", controller="cpu", spares_disk=True)
+@fault(cause="cpu_throttled", controller="cpu")
 def cpu_quota(server: PrivateMySQL, dose: Dose) -> Iterator[None]:
     """The server's container may use part of one CPU, four sessions run short reports, and the host's CPUs are idle."""
     with _limited(server, dose, dose.of(0.4, 0.25, 0.15)):
         yield
 
 
-@fault(cause=None, controller="cpu", spares_disk=True)
+@fault(cause=None, controller="cpu")
 def cpu_quota_enough(server: PrivateMySQL, dose: Dose) -> Iterator[None]:
     """The look-alike of cpu_quota: the same reports, seldom, under a quota of all the host's CPUs.
 

@@ -7,7 +7,7 @@ from doctord.lab.mysql.fault import fault
 from doctord.lab.mysql.server import PrivateMySQL
 
 
-@fault(cause=None, spares_disk=True)
+@fault(cause=None)
 def none(_server: PrivateMySQL, _dose: Dose) -> Iterator[None]:
     """No fault: the light load alone.
 

@@ -11,7 +11,7 @@ from doctord.lab.mysql.sessions import sessions_asking
 _ALTER = "ALTER TABLE branches ADD COLUMN note VARCHAR(20)"
 
 
-@fault(cause="table_locks", spares_disk=True)
+@fault(cause="table_locks")
 def ddl_queue(server: PrivateMySQL, dose: Dose) -> Iterator[None]:
     """A column is added while a long report reads the table: it waits for the report, and everybody waits for it.
 

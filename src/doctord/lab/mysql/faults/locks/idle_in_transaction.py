@@ -12,7 +12,7 @@ from doctord.lab.mysql.sessions import sessions_asking
 _UPDATE = "UPDATE branches SET balance = balance + 1"
 
 
-@fault(cause="idle_in_transaction_blocker", spares_disk=True)
+@fault(cause="idle_in_transaction_blocker")
 def idle_in_transaction(server: PrivateMySQL, dose: Dose) -> Iterator[None]:
     """One session updates every branch and then sleeps in its transaction.
 
