@@ -1,3 +1,5 @@
+import itertools
+import random
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -64,6 +66,32 @@ def test_missed_ticks_are_skipped() -> None:
 @pytest.mark.parametrize(("tick", "elapsed", "expected"), [(1, 1.2, 2), (1, 0.99999, 2), (1, 3.4, 4), (0, 0.0, 1)])
 def test_next_tick(tick: int, elapsed: float, expected: int) -> None:
     assert schedule.next_tick(tick, 1.0, elapsed) == expected
+
+
+@pytest.mark.parametrize("client_s", [0.05, 0.1, 0.2, 1.0])
+def test_samples_at_random_keep_step_with_no_client(client_s: float) -> None:
+    random.seed(7)
+    due, at_work = 0.0, 0.0
+    for _ in range(10_000):
+        before, due = due, schedule.random_tick(due, 0.1, due)
+        at_work += due - before if due % client_s < 0.2 * client_s else 0.0
+    assert due == pytest.approx(1000.0, rel=0.01)
+    assert at_work / due == pytest.approx(0.2, abs=0.015)
+
+
+def test_a_sample_at_random_that_is_late_is_not_made_up_for() -> None:
+    assert 5.05 <= schedule.random_tick(0.0, 0.1, 5.0) <= 5.15
+
+
+def test_who_samples_at_random_is_asked_so_until_the_end() -> None:
+    metronome = Metronome("a", 0.1)
+    metronome.at_random = True  # type: ignore[attr-defined]
+    began = time.monotonic()
+    schedule.collect_for([metronome], 2.0)
+    gaps = [after - before for before, after in itertools.pairwise(metronome.times)]
+    assert len(gaps) <= 40, "half a period lies between two at least"
+    assert max(gaps) > 1.2 * min(gaps[:-1])
+    assert metronome.times[-1] - began >= 2.0
 
 
 def test_a_collector_that_hangs_delays_nobody_and_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,20 @@ class Collector(Protocol):
 
 
 @runtime_checkable
+class AtRandom(Protocol):
+    """A collector of what is the case at a moment: it is asked at random moments, `period_s` apart on average.
+
+    Clients that are paced, and jobs that run every second, keep step with a clock that ticks evenly: all samples would
+    find them at work, or none. A row stands for the time since the sample before it, which is by chance as well, so
+    that sums of these times are those of what was sampled.
+
+    S. McCanne and C. Torek, A Randomized Sampling Clock for CPU Utilization Estimation and Code Profiling, 1993.
+    """
+
+    at_random: bool
+
+
+@runtime_checkable
 class Piecewise(Protocol):
     """A collector whose sample may take long: it hands out what it has so far, before the sample is at its end."""
 

@@ -1,12 +1,14 @@
 """Drives collectors: each in its own thread, at its own period, so that a database that hangs delays nobody else.
 
-Ticks lie on a grid from the common start, without drift. Ticks that were missed are skipped, never caught up: a
-burst of late samples would measure the recorder. A long silence is recorded as an `event` of kind `gap`.
+Ticks lie on a grid from the common start, without drift; samples of sessions are taken at random (`AtRandom`). Ticks
+that were missed are skipped, never caught up: a burst of late samples would measure the recorder. A long silence is
+recorded as an `event` of kind `gap`.
 """
 
 import logging
 import math
 import os
+import random
 import threading
 import time
 import traceback
@@ -14,13 +16,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from doctord._native import Batch
-from doctord.collect.core.collector import Collector, Piecewise
+from doctord.collect.core.collector import AtRandom, Collector, Piecewise
 from doctord.dataset.rows import now_us, rows
 
 log = logging.getLogger(__name__)
 
 Sink = Callable[[Batch], None]
 
+_GAPS = (0.5, 1.5)  # of a period between two samples at random
 _GAP_PERIODS = 3  # one late tick is the scheduler's noise; this many are a hole that an analysis must know of
 _GAP_MIN_S = 1.0
 _CLOCK_STEP_S = 1.0  # NTP slews below half a second and steps above; a step makes intervals lie
@@ -112,6 +115,12 @@ def next_tick(tick: int, period_s: float, elapsed_s: float) -> int:
     return max(tick + 1, math.floor(elapsed_s / period_s) + 1)
 
 
+def random_tick(due_s: float, period_s: float, elapsed_s: float) -> float:
+    """When the next sample at random is due: half a period to one and a half after the last was, or after now."""
+    gap_s = period_s * random.uniform(*_GAPS)  # noqa: S311 - no secret
+    return due_s + gap_s if due_s + gap_s > elapsed_s else elapsed_s + gap_s
+
+
 def _until_next(elapsed_s: float, tick_s: float, seconds: float | None) -> float:
     until_tick = tick_s - elapsed_s % tick_s
     return until_tick if seconds is None else max(0.0, min(until_tick, seconds - elapsed_s))
@@ -186,8 +195,13 @@ class _Asker(threading.Thread):
                 self._delivery(batches)
             if due >= self._seconds:
                 return
-            tick = next_tick(tick, period, time.monotonic() - self._begin)
-            due = min(tick * period, self._seconds)
+            elapsed = time.monotonic() - self._begin
+            if isinstance(self._collector, AtRandom):
+                due = random_tick(due, period, elapsed)
+            else:
+                tick = next_tick(tick, period, elapsed)
+                due = tick * period
+            due = min(due, self._seconds)
             self._stop_event.wait(max(0.0, self._begin + due - time.monotonic()))
 
     def _sample(self, period: float) -> Iterator[Sequence[Batch]]:

@@ -28,6 +28,7 @@ LOCK_WAIT: Final = "LOCK WAIT"
 PARSE: Final = "parse"
 _PERIOD_S: Final = 0.1
 _PERIOD_BY_LIST_S: Final = 1.0
+_SOONER_S: Final = 0.07  # samples come at random: so much less than a period may lie between two
 _LONGEST_INTERVAL_S: Final = 2.0  # a sample stands for no more, whatever the sampler was kept from
 _TEXT_AGAIN_S: Final = 300.0
 _TEXTS_KNOWN: Final = 2000
@@ -39,6 +40,8 @@ class MySQLSessions(LinkedCollector[Link]):
     A session that sleeps in an open transaction is `idle in transaction`. A statement's identifier is its digest where
     the server tells it, else a hash of its text without values.
     """
+
+    at_random = True
 
     def __init__(self, driver: Driver, notices: Notices) -> None:
         """Nothing is connected yet; `driver` is a `MySQLDriver`."""
@@ -66,7 +69,7 @@ class MySQLSessions(LinkedCollector[Link]):
 
     def _is_due(self) -> bool:
         """Whether this server is to be asked now, which is not known before it was asked at first."""
-        return self._sampled_at is None or time.monotonic() - self._sampled_at >= self._every_s - _PERIOD_S / 2
+        return self._sampled_at is None or time.monotonic() - self._sampled_at >= self._every_s - _SOONER_S
 
     def _begin(self) -> Activity:
         found = activity(self._link)

@@ -74,6 +74,7 @@ class SessionCollector:
     """
 
     period_s = 0.1
+    at_random = True
 
     def __init__(self, link: Link, notifying: NotifyQueue | None = None) -> None:
         """The link is opened with the first sample, in the thread that takes it; `notifying` others may read."""
