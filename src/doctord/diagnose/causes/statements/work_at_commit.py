@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from statistics import fmean
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -11,8 +12,8 @@ from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.scans import per_call
-from doctord.diagnose.common.slowed import is_slowed, severity
-from doctord.diagnose.finding import Claim, Evidence, NotMeasured
+from doctord.diagnose.common.slowed import is_slowed, on_cpu_ms, severity
+from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
 from doctord.regex import regex
@@ -24,6 +25,11 @@ HALF: Final = 0.5
 # Fewer samples may have been chance.
 FEWEST_SAMPLES: Final = 10
 MOST_TOLD: Final = 3
+SCANS: Final = "pg_stat_user_tables.seq_scan"
+WRITES: Final = ("pg_stat_user_tables.n_tup_ins", "pg_stat_user_tables.n_tup_upd", "pg_stat_user_tables.n_tup_del")
+TEMPORARY: Final = regex(r".+\.pg_temp_\d+(?=\.)")
+# Emptying one takes some 0.2 ms: from here on a commit takes several times as long as one that writes the log.
+MANY_TABLES: Final = 20
 INSIDE: Final = NotMeasured(
     "what runs within COMMIT",
     "statements of triggers are not counted by themselves",
@@ -32,26 +38,41 @@ INSIDE: Final = NotMeasured(
 )
 
 
+class Emptied(NamedTuple):
+    """Temporary tables of a session (`database.pg_temp_N`) that are read whole `per_s` times a second, each."""
+
+    db: str
+    session: str
+    tables: int
+    per_s: float
+
+
 @cause(explains=("statement_dominates", "cpu_saturated", "cpu_few_statements", "trigger_reads_table"))
 def work_at_commit(case: Case) -> Iterator[Claim]:
     """COMMIT itself takes long, and not for the log: work that was put off until then is done in it.
 
     Looks like: sessions are active in COMMIT on a CPU, or read, for most of its time; a commit takes five milliseconds
-        and more again and again; the statements before it are quick.
+        and more again and again; the statements before it are quick. A statement that is a transaction of its own takes
+        much longer than the server says that it runs, in sessions with many temporary tables.
     Hurts because: each transaction pays for it at its end, with all of its locks held; the statement that caused it
         looks innocent, and whoever looks at commits looks at the log and its disk.
     Speaks for it: time and calls of COMMIT, how much of it is on a CPU or in reads; triggers that are deferred, of
-        tables that are written.
+        tables that are written; temporary tables of a session whose indexes are built anew all the time, with nothing
+        written to them.
     Speaks against it: time of COMMIT that is waiting for the log or a standby.
     Remedy: See what runs at the end of a transaction. A constraint trigger, or a foreign key, that is INITIALLY
         DEFERRED runs once for each row that was changed: what it reads needs an index, or it should fire at once, or
         once for each statement (ALTER CONSTRAINT ... NOT DEFERRABLE; SET CONSTRAINTS ... IMMEDIATE shows which it is).
-        Temporary tables with ON COMMIT DELETE ROWS are truncated at each commit, each that the session has; cursors
+        Temporary tables with ON COMMIT DELETE ROWS are truncated, and their indexes made anew, at each commit of a
+        transaction that has used any temporary table, each that the session has: make those that a transaction needs,
+        when it needs them (ON COMMIT DROP), or keep rows (ON COMMIT PRESERVE ROWS) and delete what was written. Cursors
         WITH HOLD are read to their end there.
-    Verify: The mean time of COMMIT in pg_stat_statements falls to that of the log.
+    Verify: The mean time of COMMIT in pg_stat_statements falls to that of the log; that of a call, as its client sees
+        it, to the time that the statement runs.
     Source: PostgreSQL documentation, CREATE TABLE (DEFERRABLE, INITIALLY DEFERRED, ON COMMIT), CREATE TRIGGER
         (CONSTRAINT), SET CONSTRAINTS, DECLARE (WITH HOLD).
     """
+    yield from _emptying(case)
     for one in case.statements:
         part = _own_part(case, one)
         if part is None or part < HALF or not is_slowed(one, part):
@@ -74,6 +95,56 @@ def work_at_commit(case: Case) -> Iterator[Claim]:
             not_measured=[INSIDE],
             database=one.db,
         )  # fmt: skip
+
+
+def _emptying(case: Case) -> Iterator[Claim]:
+    """Statements that run for a small part of what they take on a CPU, where commits empty temporary tables."""
+    for emptied in _emptied(case):
+        for one in (each for each in case.statements if each.db == emptied.db and each.elapsed_ms is not None):
+            each_ms = on_cpu_ms(case, one) or 0.0
+            part = 1 - (one.elapsed_ms or 0.0) / each_ms if each_ms else 0.0
+            if COMMIT.match(one.text or "") or not is_slowed(one, part, each_ms):
+                continue
+            yield Claim(
+                phrase("A statement runs for {:.3g ms} and takes {:.3g ms} on a CPU: its commit empties {:,} and more "
+                       "temporary tables: {}", one.elapsed_ms, each_ms, emptied.tables, shortened(one.text or "")),
+                impact=at_most(one.share * part),
+                confidence=0.8,
+                severity=severity(case, one.share * part, slowed=True),
+                for_=[
+                    Evidence("session", f"statement_id = '{one.statement_id}'",
+                             phrase("{:.1f ms} of each call on a CPU, by samples", each_ms),
+                             phrase("{:.1f ms}", one.elapsed_ms), "it runs for less: the rest comes after it",
+                             "at_least"),
+                    Evidence("statistic", f"name = '{SCANS}' and entity like '{emptied.session}.%'",
+                             phrase("{:,} temporary tables of one session", emptied.tables),
+                             phrase("{:,}", MANY_TABLES),
+                             phrase("nothing is written to them, and each is read whole {:.2g} times a second: as its "
+                                    "index is made anew (ON COMMIT DELETE ROWS)", emptied.per_s), "at_least"),
+                ],
+                first_steps=(
+                    "Make the temporary tables that a transaction needs, when it needs them, ON COMMIT DROP; or, of "
+                    "those that are kept, ON COMMIT PRESERVE ROWS, and a DELETE or TRUNCATE of what was written.",
+                ),
+                explains=["planning_slow"],
+                database=one.db,
+            )  # fmt: skip
+            break
+
+
+def _emptied(case: Case) -> Iterator[Emptied]:
+    """Of each server the session with most temporary tables that are emptied at its commits, if it has many."""
+    written = {(one.db, one.entity) for name in WRITES for one in case.figures(name) if one.mean > 0}
+    sessions = dict[tuple[str, str], list[float]]()
+    for one in case.figures(SCANS):
+        temporary = TEMPORARY.match(one.entity or "")
+        if temporary and one.db and one.mean > 0 and (one.db, one.entity) not in written:
+            sessions.setdefault((one.db, temporary[0]), []).append(one.mean)
+    for db in case.dbs:
+        own = [(len(scans), session, fmean(scans)) for (of, session), scans in sessions.items() if of == db]
+        tables, session, per_s = max(own, default=(0, "", 0.0))
+        if tables >= MANY_TABLES:
+            yield Emptied(db, session, tables, per_s)
 
 
 def _own_part(case: Case, one: Statement) -> float | None:
