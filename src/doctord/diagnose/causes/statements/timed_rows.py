@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.diagnose.case import Case
+from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
@@ -53,11 +53,12 @@ def rows_timed(case: Case) -> Iterator[Claim]:
         if not part or not whole_s:
             continue
         least = rows_per_s * part * READINGS * reading_ns / 1e9 / whole_s
-        if not case.worth_saying(least):
+        cost = min(NODES * least, case.time.kind_share("cpu", "run queue"), 1.0)
+        if least < WORTH_SAYING_SHARE or not case.worth_saying(cost):
             continue
         yield Claim(
             phrase("auto_explain times each row of all plans: {:,.0f} rows/s are read", rows_per_s),
-            impact=at_most(min(NODES * least, case.time.kind_share("cpu", "run queue"), 1.0)),
+            impact=at_most(cost),
             confidence=0.75,
             for_=[
                 *(
