@@ -95,9 +95,7 @@ def serve(
     with _listening(place) as own:
         port = own.getsockname()[1]
         alerting = Alerting(alerts, place.page(port)) if alerts else None
-        inner = application(
-            Lakes(lakes), shows_words=place.shows_words, alerting=alerting, metrics_out=metrics_out
-        )
+        inner = application(Lakes(lakes), shows_words=place.shows_words, alerting=alerting, metrics_out=metrics_out)
         config = _config(Access(inner, guests, names, is_tls=place.certificate is not None), place)
         _Server(config, lambda: listening(place.address(port, guests))).run([own])
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from doctord.app.metrics_out.settings import read_settings
+from doctord.app.receivers import Address
 from doctord.errors import UserError
 
 BOTH = """\
@@ -28,7 +29,7 @@ def test_both_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = read_settings(tmp_path / "metrics.toml")
     assert settings.every_s == 30
     assert [one.name for one in settings.to] == ["remote_write 127.0.0.1", "otlp otel.example.org"]
-    assert settings.to[1].address.token == "open sesame"
+    assert settings.to[1].address == Address("https://otel.example.org/v1/metrics?key=secret", "open sesame")
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,9 @@ def test_the_nearest_limit_of_tasks_may_be_one_above(tmp_path: Path, cgroup: str
 def test_a_limit_of_memory_is_told_with_what_the_largest_process_has(tmp_path: Path) -> None:
     limits = tree(tmp_path, "0::/\n")
     proc = tmp_path / "proc"
-    (proc / "77/limits").write_text(LIMITS.replace("unlimited            unlimited", "734003200            unlimited", 1))
+    (proc / "77/limits").write_text(
+        LIMITS.replace("unlimited            unlimited", "734003200            unlimited", 1)
+    )
     (proc / "77/task/77").mkdir(parents=True)
     (proc / "77/task/77/children").write_text("78 79 ")
     for pid, peak in ((77, 300), (78, 650)):

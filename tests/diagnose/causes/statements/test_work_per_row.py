@@ -95,8 +95,9 @@ def test_who_holds_the_rows_that_are_skipped(text: str | None, confidence: float
         ("select * from jobs", MOVER),
         ("update other set a = $1", MOVER),
         ("select id from jobs limit $1 for update", MOVER | {"transaction_s": 0.5}),
+        (None, MOVER | {"state": "active"}),
     ],
-    ids=["reads alone", "another table", "a moment"],
+    ids=["reads alone", "another table", "a moment", "a report"],
 )
-def test_who_has_locked_nothing_there_is_not_to_blame(text: str, session: dict[str, Any]) -> None:
+def test_who_has_locked_nothing_there_is_not_to_blame(text: str | None, session: dict[str, Any]) -> None:
     assert "session" not in said(stepping(text, session).title)

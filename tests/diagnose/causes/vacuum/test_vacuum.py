@@ -229,6 +229,15 @@ def test_a_setting_holds_what_nobody_needs(age: str, *, is_told: bool) -> None:
         assert said(findings["vacuum_held_back"].title) == title
 
 
+@pytest.mark.parametrize(("per_s", "is_told"), [(400.0, True), (10_000.0, False)])
+def test_a_setting_that_keeps_a_moment_is_not_why_they_are_dead(per_s: float, *, is_told: bool) -> None:
+    """20,000 rows, a thousand more a second: kept for 50 s, or 2 s."""
+    begun = {(None, "pg_current_snapshot.xmax"): per_s, **{key: value for key, value in LOOKED_AT.items()
+                                                           if "last_vacuum" not in key[1]}}  # fmt: skip
+    findings = found(hot_row(settings={"vacuum_defer_cleanup_age": "20000"}, postgres=begun))
+    assert ("vacuum_held_back" in findings) is is_told
+
+
 @pytest.mark.parametrize(("dead", "is_told"), [(90_000, True), (4000, False)])
 def test_whole_scans_step_over_dead_rows(dead: int, *, is_told: bool) -> None:
     """A table of 400 pages is read whole twenty times a second; of its 91,000 rows so many are dead."""

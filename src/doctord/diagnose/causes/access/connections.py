@@ -148,8 +148,11 @@ def _by_number(case: Case, db: str | None, connects: float | None, commits: floa
     impact = NOT_MEASURED if short_lived_cpu is None else short_lived_cpu / (short_lived_cpu + work)
     first = opener(case, db)
     yield Claim(
-        phrase("Clients open {:.0f} connections a second{}", connects,
-               phrase(", most of them {}", first.who) if first else ""),
+        phrase(
+            "Clients open {:.0f} connections a second{}",
+            connects,
+            phrase(", most of them {}", first.who) if first else "",
+        ),
         impact=impact,
         confidence=0.9 if commits and connects / commits > 0.2 else 0.6,
         for_=[

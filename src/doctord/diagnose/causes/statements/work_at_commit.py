@@ -26,7 +26,11 @@ HALF: Final = 0.5
 FEWEST_SAMPLES: Final = 10
 MOST_TOLD: Final = 3
 SCANS: Final = "pg_stat_user_tables.seq_scan"
-WRITES: Final = ("pg_stat_user_tables.n_tup_ins", "pg_stat_user_tables.n_tup_upd", "pg_stat_user_tables.n_tup_del")
+# An index is made anew by a scan that finds nothing: the table is empty by then.
+USES: Final = (
+    "pg_stat_user_tables.n_tup_ins", "pg_stat_user_tables.n_tup_upd", "pg_stat_user_tables.n_tup_del",
+    "pg_stat_user_tables.seq_tup_read",
+)  # fmt: skip
 TEMPORARY: Final = regex(r".+\.pg_temp_\d+(?=\.)")
 # Emptying one takes some 0.2 ms: from here on a commit takes several times as long as one that writes the log.
 MANY_TABLES: Final = 20
@@ -39,7 +43,7 @@ INSIDE: Final = NotMeasured(
 
 
 class Emptied(NamedTuple):
-    """Temporary tables of a session (`database.pg_temp_N`) that are read whole `per_s` times a second, each."""
+    """Temporary tables of a session (`database.pg_temp_N`): empty, and each scanned `per_s` times a second."""
 
     db: str
     session: str
@@ -57,8 +61,8 @@ def work_at_commit(case: Case) -> Iterator[Claim]:
     Hurts because: each transaction pays for it at its end, with all of its locks held; the statement that caused it
         looks innocent, and whoever looks at commits looks at the log and its disk.
     Speaks for it: time and calls of COMMIT, how much of it is on a CPU or in reads; triggers that are deferred, of
-        tables that are written; temporary tables of a session whose indexes are built anew all the time, with nothing
-        written to them.
+        tables that are written; temporary tables of a session that are empty and scanned all the time, as their
+        indexes are made anew.
     Speaks against it: time of COMMIT that is waiting for the log or a standby.
     Remedy: See what runs at the end of a transaction. A constraint trigger, or a foreign key, that is INITIALLY
         DEFERRED runs once for each row that was changed: what it reads needs an index, or it should fire at once, or
@@ -119,8 +123,8 @@ def _emptying(case: Case) -> Iterator[Claim]:
                     Evidence("statistic", f"name = '{SCANS}' and entity like '{emptied.session}.%'",
                              phrase("{:,} temporary tables of one session", emptied.tables),
                              phrase("{:,}", MANY_TABLES),
-                             phrase("nothing is written to them, and each is read whole {:.2g} times a second: as its "
-                                    "index is made anew (ON COMMIT DELETE ROWS)", emptied.per_s), "at_least"),
+                             phrase("nothing is in them, and each is scanned {:.2g} times a second: as its index is "
+                                    "made anew (ON COMMIT DELETE ROWS)", emptied.per_s), "at_least"),
                 ],
                 first_steps=(
                     "Make the temporary tables that a transaction needs, when it needs them, ON COMMIT DROP; or, of "
@@ -134,11 +138,11 @@ def _emptying(case: Case) -> Iterator[Claim]:
 
 def _emptied(case: Case) -> Iterator[Emptied]:
     """Of each server the session with most temporary tables that are emptied at its commits, if it has many."""
-    written = {(one.db, one.entity) for name in WRITES for one in case.figures(name) if one.mean > 0}
+    used = {(one.db, one.entity) for name in USES for one in case.figures(name) if one.mean > 0}
     sessions = dict[tuple[str, str], list[float]]()
     for one in case.figures(SCANS):
         temporary = TEMPORARY.match(one.entity or "")
-        if temporary and one.db and one.mean > 0 and (one.db, one.entity) not in written:
+        if temporary and one.db and one.mean > 0 and (one.db, one.entity) not in used:
             sessions.setdefault((one.db, temporary[0]), []).append(one.mean)
     for db in case.dbs:
         own = [(len(scans), session, fmean(scans)) for (of, session), scans in sessions.items() if of == db]
@@ -151,7 +155,7 @@ def _own_part(case: Case, one: Statement) -> float | None:
     """The part (0 to 1) of a COMMIT's time that it works; null for other statements, and where too few samples tell."""
     if not one.db.startswith("postgresql") or COMMIT.match(one.text or "") is None:
         return None
-    own = case.active.filter((pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id))
+    own = case.samples_of(one)
     if own.height < FEWEST_SAMPLES:
         return None
     working_s = float(own.filter(pl.col("wait_class").is_in(OWN_WORK))["interval_s"].sum())

@@ -139,7 +139,8 @@ def _locking(case: Case, one: Statement) -> Locking | None:
     found = list[Locking]()
     for row in newest.iter_rows(named=True):
         text = case.statement_text(row["statement_id"]) if row["statement_id"] else None
-        if text is None or (LOCKS.search(text) and tables & {*tables_of(text)}):
+        is_untold = text is None and row["state"] == "idle in transaction"
+        if is_untold or (text and LOCKS.search(text) and tables & {*tables_of(text)}):
             names = " ".join(part for part in (row["user"] or "an unknown user", row["program"]) if part)
             who = phrase("session {} of {}", row["sid"], names)
             found.append(Locking(who, row["sid"], row["state"], row["transaction_s"], text))
@@ -157,7 +158,7 @@ def _is_much(one: Statement) -> bool:
 
 def _works(case: Case, one: Statement) -> bool:
     """Whether it works for most of its time: what waits for a lock is slow for another reason."""
-    own = case.active.filter((pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id))
+    own = case.samples_of(one)
     working_s = float(own.filter(pl.col("wait_kind").is_in(OWN_WORK))["interval_s"].sum())
     return own.is_empty() or working_s >= HALF * float(own["interval_s"].sum())
 

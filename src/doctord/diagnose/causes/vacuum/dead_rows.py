@@ -7,13 +7,13 @@ from typing import Any, Final
 from doctord.analyse.row_versions import Versions, row_versions
 from doctord.dataset.waits.kinds import READS
 from doctord.diagnose.case import Case
+from doctord.diagnose.causes.vacuum.horizon import TRANSACTIONS
 from doctord.diagnose.common.slowed import is_slowed
 from doctord.diagnose.finding import WARNING_SHARE, Evidence
 from doctord.diagnose.phrase import Words, phrase
 
 SCANS: Final = "pg_stat_user_tables.seq_scan"
 AGE: Final = "pg_class.relfrozenxid_age"
-TRANSACTIONS: Final = "pg_current_snapshot.xmax"
 FREEZE_MAX: Final = "autovacuum_freeze_max_age"
 FREEZE_MAX_DEFAULT: Final = 200e6
 BLOCK_BYTES: Final = 8192

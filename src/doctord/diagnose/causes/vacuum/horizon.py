@@ -22,6 +22,7 @@ SLOT_AGE, CATALOGUE_AGE = "pg_replication_slots.xmin_age", "pg_replication_slots
 STANDBY_AGE = "pg_stat_replication.backend_xmin_age"
 # Up to version 15: so many transactions are kept, whoever needs them or not.
 DEFERRED = "vacuum_defer_cleanup_age"
+TRANSACTIONS = "pg_current_snapshot.xmax"
 
 
 class Holder(NamedTuple):
@@ -40,6 +41,7 @@ class Holder(NamedTuple):
     table: str
     filter: str
     is_of_catalogues: bool = False
+    is_setting: bool = False
 
     @property
     def evidence(self) -> Evidence:
@@ -47,7 +49,7 @@ class Holder(NamedTuple):
         behind = phrase("{:,.0f} transactions behind", self.transactions)
         age: Phrase = behind
         limit = phrase("{:,} transactions", OLD_XMIN_TRANSACTIONS)
-        if self.age_s is not None:
+        if self.age_s is not None and not self.is_setting:
             age = phrase("transaction {:,.0f s} old, {}", self.age_s, behind)
             limit = phrase("{:.0f s} and {}", OLD_TRANSACTION_S, limit)
         return Evidence(self.table, self.filter, age, limit, self.who, "at_least")
@@ -140,10 +142,13 @@ def _standbys(case: Case) -> Iterator[Holder]:
 
 
 def _settings(case: Case) -> Iterator[Holder]:
+    """As old as it takes for so many transactions to begin, where that is counted."""
+    per_s = {figure.db: figure.mean for figure in case.figures(TRANSACTIONS)}
     for db in case.dbs:
         transactions = float(case.setting(DEFERRED, db) or 0.0)
         if transactions >= YOUNG_XMIN_TRANSACTIONS:
             who = phrase("the setting {} = {:.0f}, whoever needs them or not", DEFERRED, transactions)
             is_old = transactions >= OLD_XMIN_TRANSACTIONS
             where = f"name = '{DEFERRED}' and db = '{db}'"
-            yield Holder(who, db, None, None, transactions, is_old, "setting", where)
+            age_s = transactions / per_s[db] if per_s.get(db) else None
+            yield Holder(who, db, None, age_s, transactions, is_old, "setting", where, is_setting=True)
