@@ -39,9 +39,9 @@ def test_a_request_is_protobuf_with_sorted_labels() -> None:
 
 @pytest.mark.server
 @pytest.mark.skipif(missing(PROMETHEUS) is not None, reason=str(missing(PROMETHEUS)))
-def test_a_prometheus_has_what_it_was_sent(tmp_path: Path) -> None:
+def test_a_prometheus_has_what_it_was_sent(open_folder: Path) -> None:
     infinite = Sample("doctord_odd", {"lake": 'a "b" ü'}, math.inf)
-    with receiving_prometheus(tmp_path / "prometheus") as address:
+    with receiving_prometheus(open_folder / "prometheus") as address:
         sending = Sending(Destination("remote_write", Address(f"{address}/api/v1/write", None)))
         sending.add(Moment(datetime.now(UTC), (ACTIVE, infinite)))
         sending.send()
