@@ -51,12 +51,16 @@ class Opener(NamedTuple):
 
 
 def opener(case: Case, db: str | None) -> Opener | None:
-    """Who opens most connections to a server, by the sessions that were at work at one or two looks.
+    """Who opens most connections to a server, by sessions seen at one or two looks whose process no sample met.
 
     Null where too few were seen, or several programs do alike.
     """
+    of_processes = pl.col("pid").is_in(case.processes["pid"].implode()).fill_null(value=False)
     own = case.dataset.frame("session").filter(
-        (pl.col("db") == db) & (pl.col("kind") == CLIENT) & ~pl.col("program").is_in(OURS).fill_null(value=False)
+        (pl.col("db") == db)
+        & (pl.col("kind") == CLIENT)
+        & ~pl.col("program").is_in(OURS).fill_null(value=False)
+        & ~of_processes
     )
     short = (
         own.group_by("user", "program", "sid", maintain_order=True)
@@ -66,7 +70,6 @@ def opener(case: Case, db: str | None) -> Opener | None:
     groups = short.group_by("user", "program", maintain_order=True).agg(
         pl.col("client").last(), pl.len().alias("sessions")
     )
-    first, *others = [*groups.sort("sessions", descending=True, maintain_order=True).iter_rows()] or [None]
-    if first is None or first[3] < max(LEAST, TWICE * max((one[3] for one in others), default=0)):
-        return None
-    return Opener(*first)
+    found = [Opener(*row) for row in groups.sort("sessions", descending=True, maintain_order=True).iter_rows()]
+    others = max((one.sessions for one in found[1:]), default=0)
+    return found[0] if found and found[0].sessions >= max(LEAST, TWICE * others) else None

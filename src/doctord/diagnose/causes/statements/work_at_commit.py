@@ -1,7 +1,7 @@
 """Work that hides in COMMIT: deferred triggers and foreign keys, temporary tables that are emptied."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Final, NamedTuple
 
@@ -12,7 +12,8 @@ from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.scans import per_call
-from doctord.diagnose.common.slowed import is_slowed, on_cpu_ms, severity
+from doctord.diagnose.common.slowed import AVOIDABLE, FELT_MS, OFTEN_PER_S, is_slowed, severity
+from doctord.diagnose.common.slowed import FEWEST_SAMPLES as FEWEST_CALLS_SEEN
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
@@ -40,6 +41,27 @@ INSIDE: Final = NotMeasured(
     "auto_explain.log_nested_statements = on, or pg_stat_statements.track = all; track_functions = 'pl' for the "
     "functions' time",
 )
+
+
+class Taken(NamedTuple):
+    """Calls of statements of one text: how long they run (ms), and take with their commit; their share of time."""
+
+    text: str
+    statement_id: str
+    calls_per_s: float
+    run_ms: float
+    each_ms: float
+    share: float
+
+    @property
+    def part(self) -> float:
+        """The part (0 to 1) of what a call takes that comes after the statement."""
+        return max(1 - self.run_ms / self.each_ms, 0.0) if self.each_ms else 0.0
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether its callers wait for that, again and again."""
+        return self.calls_per_s >= OFTEN_PER_S and self.each_ms >= FELT_MS and self.part >= AVOIDABLE
 
 
 class Emptied(NamedTuple):
@@ -102,23 +124,26 @@ def work_at_commit(case: Case) -> Iterator[Claim]:
 
 
 def _emptying(case: Case) -> Iterator[Claim]:
-    """Statements that run for a small part of what they take on a CPU, where commits empty temporary tables."""
+    """Statements that run for a small part of what they take, where commits empty temporary tables.
+
+    Each session's tables are its own, and so is then what the server counts as a statement: the same texts are one.
+    """
     for emptied in _emptied(case):
-        for one in (each for each in case.statements if each.db == emptied.db and each.elapsed_ms is not None):
-            each_ms = on_cpu_ms(case, one) or 0.0
-            part = 1 - (one.elapsed_ms or 0.0) / each_ms if each_ms else 0.0
-            if COMMIT.match(one.text or "") or not is_slowed(one, part, each_ms):
-                continue
+        texts = dict[str, list[Statement]]()
+        for one in (each for each in case.statements if each.db == emptied.db and each.text):
+            texts.setdefault(one.text or "", []).append(one)
+        slow = [each for each in (_taken(case, text, same) for text, same in texts.items()) if each and each.is_slow]
+        for taken in slow[:1]:
             yield Claim(
-                phrase("A statement runs for {:.3g ms} and takes {:.3g ms} on a CPU: its commit empties {:,} and more "
-                       "temporary tables: {}", one.elapsed_ms, each_ms, emptied.tables, shortened(one.text or "")),
-                impact=at_most(one.share * part),
+                phrase("A statement runs for {:.3g ms} and takes {:.3g ms}: its commit empties {:,} and more temporary "
+                       "tables: {}", taken.run_ms, taken.each_ms, emptied.tables, shortened(taken.text)),
+                impact=at_most(taken.share * taken.part),
                 confidence=0.8,
-                severity=severity(case, one.share * part, slowed=True),
+                severity=severity(case, taken.share * taken.part, slowed=True),
                 for_=[
-                    Evidence("session", f"statement_id = '{one.statement_id}'",
-                             phrase("{:.1f ms} of each call on a CPU, by samples", each_ms),
-                             phrase("{:.1f ms}", one.elapsed_ms), "it runs for less: the rest comes after it",
+                    Evidence("session", f"statement_id = '{taken.statement_id}'",
+                             phrase("{:.1f ms} each call, by samples", taken.each_ms),
+                             phrase("{:.1f ms}", taken.run_ms), "it runs for less: the rest comes after it",
                              "at_least"),
                     Evidence("statistic", f"name = '{SCANS}' and entity like '{emptied.session}.%'",
                              phrase("{:,} temporary tables of one session", emptied.tables),
@@ -131,9 +156,20 @@ def _emptying(case: Case) -> Iterator[Claim]:
                     "those that are kept, ON COMMIT PRESERVE ROWS, and a DELETE or TRUNCATE of what was written.",
                 ),
                 explains=["planning_slow"],
-                database=one.db,
+                database=emptied.db,
             )  # fmt: skip
-            break
+
+
+def _taken(case: Case, text: str, same: Sequence[Statement]) -> Taken | None:
+    """How long calls take with their commit, by samples, whatever they wait for; null where they are too few."""
+    calls_per_s = sum(one.calls_per_s or 0.0 for one in same)
+    samples = [case.samples_of(one) for one in same]
+    if COMMIT.match(text) or not calls_per_s or sum(each.height for each in samples) < FEWEST_CALLS_SEEN:
+        return None
+    sampled_s = sum(float(each["interval_s"].sum()) for each in samples)
+    run_ms = sum((one.elapsed_ms or 0.0) * (one.calls_per_s or 0.0) for one in same) / calls_per_s
+    each_ms = sampled_s * 1000 / (calls_per_s * case.time.seconds)
+    return Taken(text, same[0].statement_id, calls_per_s, run_ms, each_ms, sum(one.share for one in same))
 
 
 def _emptied(case: Case) -> Iterator[Emptied]:
