@@ -43,3 +43,20 @@ def test_what_was_not_counted_or_has_no_dead_rows_is_left_out() -> None:
     assert row_versions(Dataset.from_rows(space=[HOT | {"dead_rows": 0}], statistic=hot)) == []
     assert row_versions(Dataset.from_rows(space=[HOT | {"dead_rows": None}], statistic=hot)) == []
     assert row_versions(Dataset()) == []
+
+
+def test_a_scan_finds_many_rows_in_a_page_and_steps_over_dead_ones_all_the_same() -> None:
+    """64 rows of a page of 8 KiB, two of which are alive: 20 scans a second look at all 80 pages."""
+    table = HOT | {"live_rows": 160, "dead_rows": 4960, "used_bytes": 80 * 8192}
+    scanned = rates("hot", heap_blks_hit=1600.0, seq_tup_read=3200.0)
+    (found,) = row_versions(Dataset.from_rows(space=[table], statistic=scanned))
+    assert found.pages_per_row == 0.5
+    assert found.usual_pages == pytest.approx(1 / 64)
+    assert found.avoidable == pytest.approx(1 - 160 / 5120)
+
+
+def test_a_scan_of_rows_that_are_alive_wastes_nothing() -> None:
+    table = HOT | {"live_rows": 5000, "dead_rows": 120, "used_bytes": 80 * 8192}
+    scanned = rates("hot", heap_blks_hit=1600.0, seq_tup_read=100_000.0)
+    (found,) = row_versions(Dataset.from_rows(space=[table], statistic=scanned))
+    assert found.avoidable == pytest.approx(120 / 5120)

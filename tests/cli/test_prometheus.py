@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Thread
 
 import pymysql
@@ -121,14 +120,6 @@ def scraped(address: str, selector: str, times: int) -> None:
             return
         time.sleep(0.2)
     raise RuntimeError(f"{selector} was not scraped {times} times")
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that an unprivileged user can look into, which pytest's are not."""
-    with TemporaryDirectory(prefix="doctord-test-") as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
 
 
 @pytest.mark.server

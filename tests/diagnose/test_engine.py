@@ -11,7 +11,7 @@ from doctord.dataset.dataset import Dataset
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, HEADINGS, cause
 from doctord.diagnose.engine import diagnose, findings
-from doctord.diagnose.finding import NONE_YET, Claim
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Impact
 from doctord.report.phrases import said
 
 NAMES = Path(__file__).with_name("cause_names.txt")
@@ -36,6 +36,17 @@ def test_most_damage_first_and_what_costs_no_time_last() -> None:
 def test_a_symptom_stands_below_its_cause_however_large_it_is() -> None:
     found = order(claimed("row_locks", 0.9), claimed("sort_spill", 0.6), claimed("idle_in_transaction_blocker", 0.7))
     assert found == ["idle_in_transaction_blocker", "row_locks", "sort_spill"]
+
+
+@pytest.mark.parametrize(("impact", "is_first"), [(NOT_MEASURED, True), (NONE_YET, False), (0.1, False)])
+def test_a_cause_whose_damage_nobody_measured_is_as_bad_as_what_it_explains(
+    impact: Impact | float, *, is_first: bool
+) -> None:
+    holder = replace(claimed("idle_in_transaction_blocker", 0.6)[1], impact=impact, severity="critical")
+    claims = [claimed("row_locks", 0.9), claimed("sort_spill", 0.6), ("idle_in_transaction_blocker", holder)]
+    found = order(*[(name, replace(claim, severity="critical")) for name, claim in claims])
+    assert (found[0] == "idle_in_transaction_blocker") is is_first
+    assert found.index("row_locks") == found.index("idle_in_transaction_blocker") + 1
 
 
 @pytest.mark.parametrize(

@@ -17,16 +17,19 @@ ROWS: Final = (
     "pg_stat_user_tables.idx_tup_fetch", "pg_stat_user_tables.seq_tup_read", "pg_stat_user_tables.n_tup_ins", *CHANGED
 )  # fmt: skip
 LAST_VACUUM: Final = "pg_stat_user_tables.last_vacuum_age_s"
+SCANNED: Final = "pg_stat_user_tables.seq_tup_read"
 # A row that is found by an index is one page, and writing it one or two more; a scan finds many rows in each.
-USUAL_PAGES = 2.0
+USUAL_PAGES: Final = 2.0
+PAGE_BYTES: Final = 8192
 
 
 class Versions(NamedTuple):
     """A table (`schema.name` in a database) with dead rows, and what they cost those who look for live ones.
 
-    `pages_per_row` are the table's own pages that are looked at for each row found or written; `gets_share` its part
-    (0 to 1) of all pages, of tables and indexes, that the server looks at. `changed_per_s` are the versions that die a
-    second, `vacuumed_s` is how long ago it was vacuumed, null where it was not.
+    `pages_per_row` are the table's own pages that are looked at for each row found or written, `usual_pages` what these
+    would be without dead rows; `gets_share` its part (0 to 1) of all pages, of tables and indexes, that the server
+    looks at. `changed_per_s` are the versions that die a second, `vacuumed_s` is how long ago it was vacuumed, null
+    where it was not.
     """
 
     db: str | None
@@ -35,6 +38,7 @@ class Versions(NamedTuple):
     dead: int
     live: int
     pages_per_row: float
+    usual_pages: float
     gets_share: float
     changed_per_s: float
     vacuumed_s: float | None
@@ -47,28 +51,42 @@ class Versions(NamedTuple):
     @property
     def wasted(self) -> float:
         """Part (0 to 1) of all pages looked at that would not be, were there no dead rows."""
-        return self.gets_share * max(1 - USUAL_PAGES / self.pages_per_row, 0.0)
+        return self.gets_share * self.avoidable
+
+    @property
+    def avoidable(self) -> float:
+        """Part (0 to 1) of the table's own pages looked at that would not be, were there no dead rows."""
+        return max(1 - self.usual_pages / self.pages_per_row, 0.0)
 
 
 @lru_cache(maxsize=2)  # several causes ask for them, and of each table with dead rows again
 def row_versions(dataset: Dataset) -> list[Versions]:
     """Tables with dead rows whose reads were counted, most pages wasted first."""
-    heap, indexes, found, changed = (_per_s(dataset, names) for names in (HEAP, INDEXES, ROWS, CHANGED))
+    heap, indexes, found, changed, scanned = (
+        _per_s(dataset, names) for names in (HEAP, INDEXES, ROWS, CHANGED, (SCANNED,))
+    )
     looked_at = dict[str | None, float]()
     for (db, _), per_s in (*heap.items(), *indexes.items()):
         looked_at[db] = looked_at.get(db, 0.0) + per_s
     vacuumed = {(figure.db, figure.entity): figure.last for figure in figures.figures(dataset, LAST_VACUUM)}
     versions = []
-    for db, database, name, dead, live in _dead_rows(dataset).iter_rows():
+    for db, database, name, dead, live, used_bytes in _dead_rows(dataset).iter_rows():
         table = (db, f"{database}.{name}")
         pages, rows = heap.get(table, 0.0), found.get(table, 0.0)
         if dead and pages and rows:
             gets = (pages + indexes.get(table, 0.0)) / looked_at[db]
+            by_scan = scanned.get(table, 0.0) / rows
+            usual = USUAL_PAGES * (1 - by_scan) + _pages_of_scanned(dead + (live or 0), used_bytes) * by_scan
             per_s = changed.get(table, 0.0)
             versions.append(
-                Versions(db, database, name, dead, live or 0, pages / rows, gets, per_s, vacuumed.get(table))
+                Versions(db, database, name, dead, live or 0, pages / rows, usual, gets, per_s, vacuumed.get(table))
             )
     return sorted(versions, key=lambda table: (-table.wasted, table.name))
+
+
+def _pages_of_scanned(rows: int, used_bytes: int | None) -> float:
+    """The pages that a scan looks at for a row, dead or live: what of them is live alone would be as dense."""
+    return USUAL_PAGES if used_bytes is None else min(used_bytes / PAGE_BYTES / rows, USUAL_PAGES)
 
 
 def _per_s(dataset: Dataset, names: Sequence[str]) -> dict[tuple[str | None, str], float]:
@@ -81,10 +99,10 @@ def _per_s(dataset: Dataset, names: Sequence[str]) -> dict[tuple[str | None, str
 
 
 def _dead_rows(dataset: Dataset) -> pl.DataFrame:
-    """Tables with their dead and live rows when they were last looked at."""
+    """Tables with their dead and live rows, and their size, when they were last looked at."""
     return (
         dataset.frame("space")
         .filter((pl.col("kind") == "table") & (pl.col("dead_rows") > 0))
         .group_by("db", "database", "name", maintain_order=True)
-        .agg(pl.col("dead_rows", "live_rows").last())
+        .agg(pl.col("dead_rows", "live_rows", "used_bytes").last())
     )

@@ -25,6 +25,9 @@ def serve(
     key: Annotated[Path | None, file("The certificate's key, in PEM.")] = None,
     known_as: Annotated[list[str] | None, name("A further name of this server, of a proxy say; repeatable.")] = None,
     alerts: Annotated[Path | None, file("Whom to tell of what is wrong: docs/how-to/get-alerts.md.")] = None,
+    metrics_to: Annotated[
+        Path | None, file("Where metrics are sent (remote write, OTLP): docs/how-to/send-metrics.md.")
+    ] = None,
     show_statements: Annotated[
         bool, flag("Show assistants (/mcp) texts of statements and names, which strangers wrote.", "--show-statements")
     ] = False,
@@ -43,6 +46,7 @@ def serve(
     if any(find_spec(module) is None for module in ("starlette", "uvicorn", "mcp", "prometheus_client")):
         raise UserError("this needs Starlette and others, which are not installed", "pip install 'doctord[serve]'")
     from doctord.app.alerts.settings import read_settings
+    from doctord.app.metrics_out.settings import read_settings as read_metrics_out
     from doctord.serve.recorder import recording
     from doctord.serve.run import Place
     from doctord.serve.run import serve as run
@@ -50,6 +54,7 @@ def serve(
     if (certificate is None) != (key is None):
         raise UserError("a certificate and its key go together", "give both --certificate and --key")
     told = read_settings(alerts) if alerts else None
+    sent = read_metrics_out(metrics_to) if metrics_to else None
     lakes, pem = lake or [default_lake()], (certificate, key) if certificate and key else None
     place = Place(host, port, token, known_as or (), show_statements, token_file, pem)
     if place.is_in_clear:
@@ -57,7 +62,7 @@ def serve(
     with recording(lakes[0]) if record else nullcontext():
         for there in lakes[1:] if record else lakes:
             Lake(there)
-        run(lakes, place, _listening, told)
+        run(lakes, place, _listening, told, sent)
 
 
 def _listening(address: str) -> None:

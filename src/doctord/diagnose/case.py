@@ -89,6 +89,15 @@ class Case:
         """Samples of active client sessions."""
         return active_sessions(self.dataset)
 
+    def samples_of(self, one: statements.Statement) -> pl.DataFrame:
+        """Those of a statement; no row where it was never met."""
+        return self._active_by_statement.get((one.db, one.statement_id), self.active.clear())
+
+    @cached_property
+    def _active_by_statement(self) -> dict[tuple[object, ...], pl.DataFrame]:
+        """Several causes ask for the samples of each of many statements: they are parted once."""
+        return self.active.partition_by("db", "statement_id", maintain_order=True, as_dict=True)
+
     @cached_property
     def session_pids(self) -> pl.Series:
         """The processes of all sessions; null among them where one is not known."""

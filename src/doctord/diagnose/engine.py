@@ -23,7 +23,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, Cause
 from doctord.diagnose.explained import explained_share
 from doctord.diagnose.explaining import MayBeBehind, explaining, without_circles
-from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
+from doctord.diagnose.finding import NOT_MEASURED, SEVERITIES, Claim, Diagnosis, Finding
 from doctord.diagnose.graded import by_lost_service
 from doctord.diagnose.judged import judged, not_judged, untold
 from doctord.diagnose.late_samples import late_samples
@@ -113,8 +113,9 @@ def findings(
 ) -> tuple[Finding, ...]:
     """What causes claim, each with its name, as findings: the worst first, each followed by what it explains.
 
-    Worst is severity, then damage. `measured` is who explains whom by who waits for whom (`lock_roots.by_waits`): it
-    goes before the names that causes give; `may_be_behind` tells which of these hold.
+    Worst is severity, then damage; of a cause whose own is not known, the damage of what it explains. `measured` is
+    who explains whom by who waits for whom (`lock_roots.by_waits`): it goes before the names that causes give;
+    `may_be_behind` tells which of these hold.
     """
     ordered = sorted(claims, key=_damage)
     above = without_circles(
@@ -131,7 +132,13 @@ def findings(
                 yield symptom
                 yield from below(symptom)
 
-    roots = [number for number, by in enumerate(above) if by is None]
+    def damage(root: int) -> tuple[int, float, float, str]:
+        """A cause whose own share nobody knows is as bad as what it explains."""
+        severity, own, sure, name = _damage(ordered[root])
+        symptoms = below(root) if ordered[root][1].cost == NOT_MEASURED else ()
+        return severity, min([own, *(_damage(ordered[one])[1] for one in symptoms)]), sure, name
+
+    roots = sorted((number for number, by in enumerate(above) if by is None), key=damage)
     return tuple(whole[number] for root in roots for number in (root, *below(root)))
 
 

@@ -15,6 +15,7 @@ from prometheus_client import CollectorRegistry, Counter, ProcessCollector, gene
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from doctord.app.metrics_out.samples import Sample
 from doctord.app.over_time.load import Wanted, load_found
 from doctord.errors import UserError
 from doctord.moments import parse_moment
@@ -52,6 +53,11 @@ class Metrics:
         registry = CollectorRegistry(auto_describe=False)
         registry.register(_Given(await anyio.to_thread.run_sync(lambda: list(self._now()))))
         return generate_latest(registry) + generate_latest(self._own)
+
+    def samples(self) -> Iterator[Sample]:
+        """What is told of the lakes, one by one."""
+        for family in self._now():
+            yield from (Sample(one.name, one.labels, one.value, family.documentation) for one in family.samples)
 
     def _now(self) -> Iterator[GaugeMetricFamily]:
         """What is told of the lakes."""

@@ -12,6 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from doctord.app.alerts.settings import AlertSettings
+from doctord.app.metrics_out.settings import MetricsOut
 from doctord.errors import UserError
 from doctord.serve.access import Access, Guests, own_names
 from doctord.serve.alerting import Alerting
@@ -77,11 +78,15 @@ class Place:
 
 
 def serve(
-    lakes: Sequence[Path], place: Place, listening: Callable[[str], None], alerts: AlertSettings | None = None
+    lakes: Sequence[Path],
+    place: Place,
+    listening: Callable[[str], None],
+    alerts: AlertSettings | None = None,
+    metrics_out: MetricsOut | None = None,
 ) -> None:
     """Serve lakes until SIGINT or SIGTERM; `listening` is told the address to open, once it can be opened.
 
-    Whom `alerts` names is told of what is wrong in them.
+    Whom `alerts` names is told of what is wrong in them; whom `metrics_out` names is sent their metrics.
 
     Raises:
         UserError: the address cannot be had, or the token or the certificate cannot be used.
@@ -90,7 +95,7 @@ def serve(
     with _listening(place) as own:
         port = own.getsockname()[1]
         alerting = Alerting(alerts, place.page(port)) if alerts else None
-        inner = application(Lakes(lakes), shows_words=place.shows_words, alerting=alerting)
+        inner = application(Lakes(lakes), shows_words=place.shows_words, alerting=alerting, metrics_out=metrics_out)
         config = _config(Access(inner, guests, names, is_tls=place.certificate is not None), place)
         _Server(config, lambda: listening(place.address(port, guests))).run([own])
 

@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from doctord.app.metrics_out.settings import MetricsOut
 from doctord.mcp.server import server as mcp_server
 from doctord.serve.alerting import Alerting
 from doctord.serve.answers import Answers
@@ -27,6 +28,7 @@ from doctord.serve.metrics import Metrics
 from doctord.serve.openapi import PREFIX, document
 from doctord.serve.parameters import OfTime, query
 from doctord.serve.problems import Problem
+from doctord.serve.pushing import Pushing
 from doctord.serve.replies import HANDLERS, PAGE, page, reply
 from doctord.serve.stream import Growth
 from doctord.serve.summing import keep_summing
@@ -40,7 +42,9 @@ MCP: Final = "/mcp"
 class Server:
     """What the routes share: the lakes, and what was answered of them."""
 
-    def __init__(self, lakes: Lakes, *, shows_words: bool, alerting: Alerting | None) -> None:
+    def __init__(
+        self, lakes: Lakes, *, shows_words: bool, alerting: Alerting | None, metrics_out: MetricsOut | None
+    ) -> None:
         """Serve these lakes; `shows_words`: to assistants also the names and texts that strangers wrote."""
         self.lakes = lakes
         # Who may ask is checked before (`access.Access`), for all paths in one way.
@@ -56,6 +60,7 @@ class Server:
         self._openapi = document(ENDPOINTS)
         self._verdicts, self._alerting = Verdicts(lakes, self._ask), alerting
         self._metrics = Metrics(lakes, self._verdicts)
+        self._pushing = Pushing(metrics_out, lakes, self._metrics) if metrics_out else None
         self._beside: TaskGroup | None = None
         self._are_verdicts_kept = False
 
@@ -66,8 +71,10 @@ class Server:
             self._beside = beside
             beside.start_soon(keep_summing, self.lakes)
             beside.start_soon(self._answers.warm_up)
-            if self._alerting:
+            if self._alerting or self._pushing:
                 self._keep_verdicts()
+            if self._pushing:
+                beside.start_soon(self._pushing.keep)
             yield
             beside.cancel_scope.cancel()
 
@@ -145,9 +152,15 @@ class Server:
         return StreamingResponse(await self._growth.listen(), 200, headers, "text/event-stream")
 
 
-def application(lakes: Lakes, *, shows_words: bool = False, alerting: Alerting | None = None) -> ASGIApp:
+def application(
+    lakes: Lakes,
+    *,
+    shows_words: bool = False,
+    alerting: Alerting | None = None,
+    metrics_out: MetricsOut | None = None,
+) -> ASGIApp:
     """The application, to be guarded by `access.Access`."""
-    server = Server(lakes, shows_words=shows_words, alerting=alerting)
+    server = Server(lakes, shows_words=shows_words, alerting=alerting, metrics_out=metrics_out)
     return server.counted(Starlette(routes=server.routes(), exception_handlers=HANDLERS, lifespan=server.running))
 
 

@@ -64,7 +64,7 @@ def test_a_refusal_is_told_without_a_secret_and_a_redirect_is_not_followed(
     with caplog.at_level(logging.WARNING):
         assert not send(receiver, [Alert(FULL, BEGIN, "firing", END)], PAGE)
     assert len(heard.told) == 1
-    assert f"webhook 127.0.0.1 does not take alerts: HTTP {status}" in caplog.text
+    assert f"webhook 127.0.0.1 does not take what it is sent: HTTP {status}" in caplog.text
     assert "secret" not in caplog.text
     assert "sesame" not in caplog.text
 

@@ -103,7 +103,14 @@ def reopened(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _prometheus(folder: Path, config: str) -> Iterator[str]:
+def receiving_prometheus(folder: Path) -> Iterator[str]:
+    """The address of a Prometheus that asks nobody, and takes what it is sent by remote write."""
+    with _prometheus(folder, "scrape_configs: []\n", "--web.enable-remote-write-receiver") as address:
+        yield address
+
+
+@contextmanager
+def _prometheus(folder: Path, config: str, *options: str) -> Iterator[str]:
     folder.mkdir(exist_ok=True)
     port, file = free_port(), folder / "prometheus.yml"
     file.write_text(config)
@@ -111,7 +118,7 @@ def _prometheus(folder: Path, config: str) -> Iterator[str]:
         _give(path, "nobody")
     words = (
         f"--config.file={file}", f"--storage.tsdb.path={folder}/tsdb", "--storage.tsdb.retention.time=50y",
-        f"--web.listen-address=127.0.0.1:{port}",
+        f"--web.listen-address=127.0.0.1:{port}", *options,
     )  # fmt: skip
     with _running(folder, PROMETHEUS, port, *words, ready="/-/ready"):
         yield f"http://127.0.0.1:{port}"

@@ -23,6 +23,7 @@ BY_WORDS: Final = (
     ("disk quota exceeded", "53100"),
     ("exceeds temp_file_limit", "53400"),
     ("too many open files", "53000"),
+    ("file too large", "XX000"),
     ("insufficient file descriptors", "53000"),
     ("out of memory", "53200"),
     ("out of shared memory", "53200"),

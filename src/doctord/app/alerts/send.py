@@ -1,33 +1,16 @@
 """Alerts on their way: to Alertmanager (its API v2), or as a document to whoever takes webhooks."""
 
 import json
-import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from http.client import HTTPException
 from typing import Any, Final
-from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from doctord.app.alerts.settings import SEVERITIES, Receiver
 from doctord.app.alerts.state import Alert, grouped
+from doctord.app.receivers import is_taken, post
 
-log = logging.getLogger(__name__)
-
-_ANSWER_S: Final = 10.0
 _BEFORE: Final = timedelta(minutes=10)
-
-
-class _NoRedirect(HTTPRedirectHandler):
-    """A token is not carried elsewhere."""
-
-    def redirect_request(self, *_: object) -> None:
-        """Nowhere: the redirect is the answer, an error."""
-        return
-
-
-_OPENER: Final = build_opener(_NoRedirect)
 
 
 def send(receiver: Receiver, alerts: Sequence[Alert], page: str) -> bool:
@@ -97,15 +80,5 @@ def link(alert: Alert, page: str) -> str:
 
 
 def _post(receiver: Receiver, url: str, told: object) -> bool:
-    headers: Mapping[str, str] = {"Content-Type": "application/json", "User-Agent": "doctord"}
-    if receiver.token:
-        headers = {**headers, "Authorization": f"Bearer {receiver.token}"}
-    request = Request(url, json.dumps(told).encode(), headers=dict(headers), method="POST")  # noqa: S310 - http(s) alone
-    try:
-        with _OPENER.open(request, timeout=_ANSWER_S):
-            return True
-    except HTTPError as error:
-        log.warning("%s does not take alerts: HTTP %d", receiver.name, error.code)
-    except (OSError, HTTPException) as error:
-        log.warning("%s cannot be told: %s", receiver.name, getattr(error, "reason", None) or type(error).__name__)
-    return False
+    headers = {"Content-Type": "application/json"}
+    return is_taken(post(receiver.name, url, receiver.token, json.dumps(told).encode(), headers))

@@ -50,7 +50,7 @@ def severity(case: Case, share: float, *, slowed: bool) -> Severity | None:
 
 def works(case: Case, one: Statement) -> bool:
     """Whether a statement works for most of its time: what waits for a lock is slow for another reason."""
-    own = case.active.filter((pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id))
+    own = case.samples_of(one)
     working_s = float(own.filter(pl.col("wait_class").is_in(OWN_WORK))["interval_s"].sum())
     return working_s >= HALF * float(own["interval_s"].sum())
 

@@ -16,6 +16,7 @@ Limit                     Soft Limit           Hard Limit           Units
 Max processes             4000                 5000                 processes
 Max open files            1024                 524288               files
 Max address space         unlimited            unlimited            bytes
+Max file size             unlimited            unlimited            bytes
 """
 
 
@@ -57,7 +58,9 @@ def test_the_nearest_limit_of_tasks_may_be_one_above(tmp_path: Path, cgroup: str
 def test_a_limit_of_memory_is_told_with_what_the_largest_process_has(tmp_path: Path) -> None:
     limits = tree(tmp_path, "0::/\n")
     proc = tmp_path / "proc"
-    (proc / "77/limits").write_text(LIMITS.replace("unlimited            unlimited", "734003200            unlimited"))
+    (proc / "77/limits").write_text(
+        LIMITS.replace("unlimited            unlimited", "734003200            unlimited", 1)
+    )
     (proc / "77/task/77").mkdir(parents=True)
     (proc / "77/task/77/children").write_text("78 79 ")
     for pid, peak in ((77, 300), (78, 650)):
@@ -69,6 +72,13 @@ def test_a_limit_of_memory_is_told_with_what_the_largest_process_has(tmp_path: P
     assert told["limits.address_space_used_bytes"] == (650 * 2**20, "bytes")
     assert told["limits.commit_limit_bytes"] == (2**20, "bytes")
     assert told["limits.committed_bytes"] == (2**19, "bytes")
+
+
+def test_how_large_a_file_may_grow(tmp_path: Path) -> None:
+    limits = tree(tmp_path, "0::/\n")
+    line = "Max file size             {0}             {0}             bytes"
+    (tmp_path / "proc/77/limits").write_text(line.format("33554432") + "\n" + LIMITS)
+    assert ("limits.file_size_bytes", 33554432.0, "bytes") in [*limits.of(77)]
 
 
 def test_a_process_that_has_ended_tells_nothing(tmp_path: Path) -> None:

@@ -160,3 +160,41 @@ def test_the_logs_errors_are_a_symptom_where_they_are_refused_connections_alone(
     findings = diagnose(host(postgres={**figures, (None, "log.connections_refused"): 2.0})).findings
     by_cause = {finding.cause: finding for finding in findings}
     assert by_cause["errors_logged"].explained_by == explained_by
+
+
+def by_sessions(*sessions: dict[str, object]) -> Finding:
+    rates = {(None, "pg_stat_database.sessions"): 115.0, (None, "pg_stat_database.xact_commit"): 118.0}
+    seen = host(cpu=BUSY, postgres=rates, sessions=sessions)
+    return next(one for one in diagnose(seen).findings if one.cause == "connection_churn")
+
+
+FOREIGN = {"user": "warehouse", "program": "postgres_fdw", "client": "10.0.0.7", "samples": 1}
+
+
+def test_who_opens_them_is_told_by_sessions_that_are_other_ones_at_each_look() -> None:
+    finding = by_sessions(*[FOREIGN] * 6, {"user": "app", "program": "shop"})
+    assert said(finding.title) == "Clients open 115 connections a second, most of them warehouse (postgres_fdw)"
+    told = {said(item.figure): said(item.why) for item in finding.for_}
+    assert told["6 sessions of warehouse (postgres_fdw) that lived for a moment"] == "from 10.0.0.7"
+    assert "keep_connections" in said(finding.remedy[0])
+
+
+def test_who_opens_them_may_be_anybody() -> None:
+    web = {"user": "app", "program": "web", "samples": 1}
+    finding = by_sessions(*[web] * 5)
+    assert said(finding.title) == "Clients open 115 connections a second, most of them app (web)"
+    assert "keep_connections" not in said(finding.remedy[0])
+
+
+@pytest.mark.parametrize(
+    "sessions",
+    [
+        [FOREIGN] * 2,
+        [FOREIGN | {"samples": 20}] * 6,
+        [*[FOREIGN] * 4, *[FOREIGN | {"program": "web"}] * 4],
+        [FOREIGN | {"program": "doctord"}] * 6,
+    ],
+    ids=["few", "they stay", "two alike", "ours"],
+)
+def test_who_opens_them_is_not_guessed(sessions: list[dict[str, object]]) -> None:
+    assert said(by_sessions(*sessions).title) == "Clients open 115 connections a second"

@@ -1,5 +1,7 @@
 """Reads that memory could save."""
 
+import pytest
+
 from diagnose.hosts import GIB, host
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
@@ -42,3 +44,17 @@ def test_tables_that_are_read_again_and_again_are_named() -> None:
     assert named == ["shop.public.orders: 45 % of what is read"], "archive would not fit, small is hardly read"
     (why,) = (said(item.why) for item in finding.for_ if "pg_statio" in item.filter)
     assert why.startswith("as much as all of its 4.0 GiB every 13.11 s")
+
+
+@pytest.mark.parametrize(
+    ("reading", "blocks", "severity"),
+    [(0.2, 50_000.0, "note"), (0.2, 2000.0, "warning"), (1.2, 100_000.0, "critical")],
+    ids=["copies of 4 us", "reads of 100 us", "copies, most of the time"],
+)
+def test_copies_out_of_the_page_cache_are_a_note_until_they_are_most_of_the_time(
+    reading: float, blocks: float, severity: str
+) -> None:
+    time = {("User I/O", "DataFileRead"): reading, ("CPU", "CPU"): 0.8}
+    counted = {(None, "pg_stat_database.blks_read"): blocks}
+    findings = {one.cause: one for one in diagnose(host(time=time, postgres=counted, settings=POOL)).findings}
+    assert findings["buffer_pool_small"].severity == severity

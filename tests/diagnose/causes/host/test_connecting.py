@@ -241,3 +241,17 @@ def test_accept_queues_that_are_well(tcp: dict[str, Any]) -> None:
 
 def test_a_full_queue_that_dropped_nobody_is_no_finding() -> None:
     assert not found(host(kernel=QUEUE))
+
+
+@pytest.mark.parametrize("part", ["first_answer", "authentication"])
+def test_a_setting_that_has_each_login_sleep_is_named(part: str) -> None:
+    settings = {"post_auth_delay": "1", "pre_auth_delay": "0"}
+    finding = found(host(extra=login("local", **{part: 1.01}), settings=settings))["logins_slow"]
+    assert said(finding.title) == "A local login takes 1.01 s: post_auth_delay = 1 s has each of them sleep"
+    assert "post_auth_delay = 1" in [said(item.figure) for item in finding.for_]
+    assert said(finding.remedy[0]).startswith("ALTER SYSTEM RESET post_auth_delay")
+
+
+def test_it_does_not_explain_a_slow_network() -> None:
+    finding = found(host(extra=login(TCP_connect=1.01), settings={"post_auth_delay": "1"}))["logins_slow"]
+    assert said(finding.title).endswith("most of it is TCP connect")

@@ -82,3 +82,24 @@ def test_forks_that_failed(used: float, confidence: float) -> None:
     assert said(finding.title) == f"{DB} could not start a process: 40 times"
     assert why in [said(item.why) for item in finding.for_]
     assert "4000 processes for its user" in [said(item.figure) for item in finding.for_]
+
+
+TOO_LARGE = 'ERROR XX000 could not extend file "base/?": File too large'
+
+
+@pytest.mark.parametrize(
+    ("limit_bytes", "told"),
+    [(32 * 2.0**20, "the limit is 32.0 MiB"), (2.0**33, "meet a limit"), (None, "meet a limit")],
+    ids=["low", "high", "none"],
+)
+@pytest.mark.parametrize("error", [TOO_LARGE, TOO_LARGE.replace(" XX000", "")])
+def test_a_file_may_grow_no_larger(limit_bytes: float | None, told: str, error: str) -> None:
+    limits = {} if limit_bytes is None else {(None, "limits.file_size_bytes"): limit_bytes}
+    finding = found(failing({error: 5.0}, postgres=limits))["file_size_limited"]
+    assert told in said(finding.title)
+    assert finding.confidence == (0.95 if "32" in told else 0.7)
+    assert len(finding.against) == (1 if limit_bytes == 2.0**33 else 0)
+
+
+def test_a_low_limit_that_nobody_met_is_silent() -> None:
+    assert diagnose(host(postgres={(None, "limits.file_size_bytes"): 2.0**20})).healthy

@@ -65,3 +65,32 @@ def test_a_trigger_that_fires_at_once_is_not_to_blame() -> None:
     assert finding is not None
     assert "trigger" not in said(finding.title)
     assert finding.confidence == 0.7
+
+
+def emptying(tables: int, use: str | None = None) -> Finding | None:
+    basket = {
+        "statement_id": "7", "text": "insert into basket values ($1)", "calls_per_s": 4.0, "elapsed_s_per_s": 0.001,
+        "rows_per_s": 4.0,
+    }  # fmt: skip
+    session = {"statement_id": "7", "wait_class": "CPU", "event": "CPU", "wait_kind": "cpu", "samples": 80}
+    named = [f"bench.pg_temp_5.gtt_{number}" for number in range(tables)]
+    figures = {(name, "pg_stat_user_tables.seq_scan"): 1.3 for name in named}
+    if use:
+        figures |= {(name, f"pg_stat_user_tables.{use}"): 1.3 for name in named}
+    findings = diagnose(
+        host(time={("CPU", "CPU"): 0.4}, sessions=[session], statements=[basket], postgres=figures)
+    ).findings
+    return next((one for one in findings if one.cause == "work_at_commit"), None)
+
+
+def test_a_commit_that_empties_many_temporary_tables_is_not_planning() -> None:
+    finding = emptying(90)
+    assert finding is not None
+    assert "its commit empties 90 and more temporary tables: insert into basket" in said(finding.title)
+    assert finding.impact.known == "at_most"
+    assert "ON COMMIT DROP" in said(finding.remedy[0])
+
+
+@pytest.mark.parametrize(("tables", "use"), [(5, None), (90, "n_tup_ins"), (90, "seq_tup_read")])
+def test_few_temporary_tables_or_such_as_are_used_are_silent(tables: int, use: str | None) -> None:
+    assert emptying(tables, use) is None

@@ -56,3 +56,48 @@ def test_else_it_is_silent(changes: dict[str, Any]) -> None:
 def test_a_statement_that_waits_for_a_lock_is_slow_for_that() -> None:
     waiting = {"statement_id": "7", "wait_class": "Application", "event": "transactionid", "wait_kind": "row lock"}
     assert "few_rows_of_many_blocks" not in found(PAGE, sessions=[waiting])
+
+
+WORKER = PAGE | {
+    "text": "update jobs set state = $1 where id = (select id from jobs order by id limit $2 for update skip locked)"
+}
+TAKES = {"statement_id": "8", "calls_per_s": 0.1, "elapsed_s_per_s": 0.001, "rows_per_s": 1.0}
+MOVER = {
+    "sid": 8000, "statement_id": "8", "state": "idle in transaction", "transaction_s": 25.0, "user": "mover",
+    "program": "mover",
+}  # fmt: skip
+
+
+def stepping(text: str | None, session: dict[str, Any] = MOVER) -> Finding:
+    others = [TAKES | {"text": text}] if text else []
+    seen = host(time=TIME, statements=[WORKER, *others], sessions=[session])
+    return {finding.cause: finding for finding in diagnose(seen).findings}["few_rows_of_many_blocks"]
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence", "words"),
+    [
+        ("select id from jobs limit $1 for update", 0.8, "rows that session 8000 of mover mover has locked: update"),
+        ("delete from public.jobs where id < $1", 0.8, "rows that session 8000 of mover mover has locked: update"),
+        (None, 0.6, "rows that session 8000 of mover mover has locked, it seems: update"),
+    ],
+    ids=["for update", "changed", "not told"],
+)
+def test_who_holds_the_rows_that_are_skipped(text: str | None, confidence: float, words: str) -> None:
+    finding = stepping(text)
+    assert words in said(finding.title)
+    assert finding.confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("text", "session"),
+    [
+        ("select * from jobs", MOVER),
+        ("update other set a = $1", MOVER),
+        ("select id from jobs limit $1 for update", MOVER | {"transaction_s": 0.5}),
+        (None, MOVER | {"state": "active"}),
+    ],
+    ids=["reads alone", "another table", "a moment", "a report"],
+)
+def test_who_has_locked_nothing_there_is_not_to_blame(text: str | None, session: dict[str, Any]) -> None:
+    assert "session" not in said(stepping(text, session).title)

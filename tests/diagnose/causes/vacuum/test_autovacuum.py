@@ -95,7 +95,7 @@ def test_a_staging_table_whose_dead_rows_nobody_steps_over_is_a_note() -> None:
     assert finding
     assert (finding.severity, said(finding.title)) == ("note", "Autovacuum is switched off for table public.staging")
     told = " | ".join(said(item.figure) for item in finding.against)
-    assert "0.8 of its pages are looked at for each row found or written" in told
+    assert "0.75 of its pages are looked at for each row found or written" in told
     assert "emptied or made anew 4 s ago" in told
 
 

@@ -218,3 +218,36 @@ def test_a_prepared_transaction_of_a_recording_without_names() -> None:
     old = {(None, "pg_prepared_xacts.oldest_s"): 4000.0, (None, "pg_prepared_xacts.oldest_xid_age"): 9e5}
     finding = found(host(postgres=old))["vacuum_held_back"]
     assert said(finding.title) == "Vacuum is held back by a prepared transaction that nobody finished"
+
+
+@pytest.mark.parametrize(("age", "is_told"), [("0", False), ("500", False), ("50000", True), ("1000000", True)])
+def test_a_setting_holds_what_nobody_needs(age: str, *, is_told: bool) -> None:
+    findings = found(hot_row(settings={"vacuum_defer_cleanup_age": age}))
+    assert ("vacuum_held_back" in findings) is is_told
+    if is_told:
+        title = f"Vacuum is held back by the setting vacuum_defer_cleanup_age = {age}, whoever needs them or not"
+        assert said(findings["vacuum_held_back"].title) == title
+
+
+@pytest.mark.parametrize(("per_s", "is_told"), [(400.0, True), (10_000.0, False)])
+def test_a_setting_that_keeps_a_moment_is_not_why_they_are_dead(per_s: float, *, is_told: bool) -> None:
+    """20,000 rows, a thousand more a second: kept for 50 s, or 2 s."""
+    begun = {(None, "pg_current_snapshot.xmax"): per_s, **{key: value for key, value in LOOKED_AT.items()
+                                                           if "last_vacuum" not in key[1]}}  # fmt: skip
+    findings = found(hot_row(settings={"vacuum_defer_cleanup_age": "20000"}, postgres=begun))
+    assert ("vacuum_held_back" in findings) is is_told
+
+
+@pytest.mark.parametrize(("dead", "is_told"), [(90_000, True), (4000, False)])
+def test_whole_scans_step_over_dead_rows(dead: int, *, is_told: bool) -> None:
+    """A table of 400 pages is read whole twenty times a second; of its 91,000 rows so many are dead."""
+    live = 91_000 - dead
+    scanned = {
+        ("bench.public.counter", "pg_statio_user_tables.heap_blks_hit"): 8000.0,
+        ("bench.public.counter", "pg_stat_user_tables.seq_tup_read"): 20.0 * live,
+        ("bench.public.counter", "pg_stat_user_tables.n_tup_upd"): 1000.0,
+    }
+    rows = {"space": [HOT | {"used_bytes": 400 * 8192, "live_rows": live, "dead_rows": dead}]}
+    reading = {"database": "bench", "state": "idle in transaction", "transaction_s": 95.0, "xmin_age": 9000}
+    findings = found(host(sessions=[reading], time=AT_WORK, postgres=scanned, extra=rows))
+    assert ("vacuum_held_back" in findings) is is_told

@@ -102,3 +102,25 @@ def test_one_that_is_there_beside_one_that_asks() -> None:
     found = {one.cause: one for one in diagnose(waiting("s1", 1.0, 1.0, in_log(REMOVED))).findings}
     assert set(found) == {"standby_slows_commits", "standby_stands_still"}
     assert "to confirm" in said(found["standby_slows_commits"].title)
+
+
+LAGS = {("archive", "pg_stat_replication.flush_lag_bytes"): 0.0}
+REPLAYS = {("archive", "pg_stat_replication.replay_lag_bytes"): 9e6}
+
+
+def applying(level: str, lags: dict[tuple[str | None, str], float]) -> str:
+    told = {(None, "pg_stat_replication.connected"): 1.0, (None, "pg_stat_replication.synchronous"): 1.0}
+    settings = {"synchronous_standby_names": "archive", "synchronous_commit": level}
+    finding = only(host(time=WAITING, sessions=[WAITER], postgres=told | lags, settings=settings))
+    assert finding.impact.share is not None
+    assert finding.impact.share > 0.9
+    return said(finding.title)
+
+
+def test_a_receiver_that_writes_the_log_never_replays_it() -> None:
+    assert applying("remote_apply", LAGS) == "Commits wait until archive has replayed them, which replays nothing"
+
+
+@pytest.mark.parametrize(("level", "lags"), [("on", LAGS), ("remote_apply", LAGS | REPLAYS), ("remote_apply", {})])
+def test_who_replays_or_need_not_is_merely_waited_for(level: str, lags: dict[tuple[str | None, str], float]) -> None:
+    assert applying(level, lags) == "95 % of database time waits for a standby to confirm commits"

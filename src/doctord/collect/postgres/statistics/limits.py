@@ -18,7 +18,8 @@ from doctord.regex import regex
 
 # getrlimit(2): the soft limit, which is the one that counts.
 _LIMIT: Final = regex(
-    r"^(?P<name>Max (?:open files|processes|address space|data size|cpu time)) +(?P<soft>\d+) .* (?P<unit>\w+) *$",
+    r"^(?P<name>Max (?:open files|processes|address space|(?:data|file) size|cpu time))"
+    r" +(?P<soft>\d+) .* (?P<unit>\w+) *$",
     re.MULTILINE,
 )
 _NAMES: Final = {
@@ -26,6 +27,7 @@ _NAMES: Final = {
     "Max processes": "limits.processes",
     "Max address space": "limits.address_space_bytes",
     "Max data size": "limits.data_bytes",
+    "Max file size": "limits.file_size_bytes",
     "Max cpu time": "limits.cpu_s",
 }
 # What is used of a limit of memory, by the lines of /proc/PID/status: the most addresses so far, and the data now.

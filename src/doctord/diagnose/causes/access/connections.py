@@ -8,6 +8,7 @@ import polars as pl
 from doctord.analyse.errors import failures, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.access.openers import KEEP, opener
 from doctord.diagnose.common import logins_held
 from doctord.diagnose.common.connections_held import (
     IN_USE,
@@ -66,26 +67,27 @@ def connection_churn(case: Case) -> Iterator[Claim]:
     Hurts because: each connection costs the server a fork or a thread, authentication and empty caches, in Oracle reads
         of the dictionary too: more than a short transaction itself.
     Speaks for it: connections per second and per transaction; CPU of the processes that came and went, or the share of
-        connection management.
+        connection management; whose sessions are other ones at each look.
     Speaks against it: connections that live long, or little CPU beside the sampled processes; few logons that each take
         long: then the listener, the host, or authentication.
     Remedy: Put a connection pool of fixed size between, sized by CPUs and service time, not by clients; no login for
         each request.
-        PostgreSQL: pgbouncer in transaction mode, or the application's own pool.
+        PostgreSQL: pgbouncer in transaction mode, or the application's own pool; of a foreign server keep_connections.
         Oracle: the application's own pool, or DRCP; a logon trigger that does little.
         MySQL: ProxySQL, or the application's own pool; thread_cache_size so that threads are kept.
     Verify: Connections and forks per second fall to a few; commits per second rise at the same CPU. Oracle: the share
         of connection management falls.
     Source: PostgreSQL documentation, pg_stat_database.sessions; Oracle Database Performance Tuning Guide 19c,
         "Connection management"; MySQL Reference Manual, "Connection Interfaces"; R. Milkowski, "Oracle's listener
-        performance", 2008; PgBouncer documentation, "Usage" and "Config" (log_connections).
+        performance", 2008; PgBouncer documentation, "Usage" and "Config" (log_connections); PostgreSQL documentation,
+        postgres_fdw, "Connection Management Options".
     """
     db = _server(case)
     connects, commits, managing = case.common(OPENED, db), case.common("commits", db), time_model(case, LOGON)
     if connects is None and (logins := case.total(POOLER_LOGINS)) is not None:
         yield from _at_pooler(case, logins)
     elif managing is None:
-        yield from _by_number(case, connects, commits)
+        yield from _by_number(case, db, connects, commits)
     elif case.worth_saying(managing):
         for_, against = weigh(
             [Sign("statistic", case.rows_of(OPENED), connects, LOGONS_PER_S, '{:.2f logons per s}',
@@ -134,7 +136,7 @@ def _at_pooler(case: Case, logins: float) -> Iterator[Claim]:
     )
 
 
-def _by_number(case: Case, connects: float | None, commits: float | None) -> Iterator[Claim]:
+def _by_number(case: Case, db: str | None, connects: float | None, commits: float | None) -> Iterator[Claim]:
     """Where the server does not say what logging on costs: by how many there are, and the CPU that nobody sampled."""
     least = THREADS_PER_S if case.components == {"mysql"} else CONNECTS_PER_S
     if connects is None or connects < least:
@@ -144,8 +146,13 @@ def _by_number(case: Case, connects: float | None, commits: float | None) -> Ite
     short_lived_cpu = _cpu_of_short_lived(case)
     work = case.time.seconds_per_second
     impact = NOT_MEASURED if short_lived_cpu is None else short_lived_cpu / (short_lived_cpu + work)
+    first = opener(case, db)
     yield Claim(
-        phrase("Clients open {:.0f} connections a second", connects),
+        phrase(
+            "Clients open {:.0f} connections a second{}",
+            connects,
+            phrase(", most of them {}", first.who) if first else "",
+        ),
         impact=impact,
         confidence=0.9 if commits and connects / commits > 0.2 else 0.6,
         for_=[
@@ -159,6 +166,7 @@ def _by_number(case: Case, connects: float | None, commits: float | None) -> Ite
                 else "no transactions were counted",
                 "at_least",
             ),
+            *([first.evidence] if first else []),
             *_forks(case),
             *counted(case, "global_status.threads_created", "{:rate threads created}", "", "the thread cache is small"),
             *(
@@ -187,6 +195,7 @@ def _by_number(case: Case, connects: float | None, commits: float | None) -> Ite
         ]
         if commits and connects / commits <= 0.2
         else [],
+        first_steps=(KEEP,) if first and first.is_foreign_server else (),
     )
 
 

@@ -33,6 +33,8 @@ BEHIND = {
     "authentication": "a password, a certificate, LDAP, PAM or RADIUS is asked, or a name is looked up",
     "first query": "it is slow for those who are in, too",
 }
+# A server that trusts its client answers once, when the session has started: it may sleep in either.
+OF_LOGIN = ("first answer", "authentication")
 UNKNOWN = NotMeasured("which process accepts there", "its descriptors cannot be read", "run as its user or as root")
 # What a process spends its time on, and what follows where that is much.
 _SPENT = {
@@ -124,7 +126,8 @@ def logins_slow(case: Case) -> Iterator[Claim]:
         Authentication: time the service that is asked (LDAP, RADIUS, DNS) by itself. First query: look at the server.
         PostgreSQL: pg_hba.conf with addresses instead of names, log_hostname = off; where names are needed, a resolver
         that answers (options timeout:1 attempts:1 in resolv.conf, a cache on the host); session_preload_libraries and
-        login triggers are run at each login; a lower authentication_timeout against clients that say nothing.
+        login triggers are run at each login; pre_auth_delay and post_auth_delay are for whoever attaches a debugger;
+        a lower authentication_timeout against clients that say nothing.
         MySQL: skip_name_resolve.
     Verify: `doctord map` of the part that took long shows it short again at as many connections per second; no login is
         under way for a second (statistic logins.oldest_s).
@@ -140,7 +143,7 @@ def logins_slow(case: Case) -> Iterator[Claim]:
         yield _by_kernel(case, logins, reasons[logins.db], of_same)
     for login in ours:
         if login.db not in reasons or reasons[login.db].is_client:
-            yield _by_probe(login)
+            yield _by_probe(case, login)
 
 
 def _is_often(login: SlowLogins) -> bool:
@@ -165,15 +168,22 @@ def _by_kernel(case: Case, logins: LoginsUnderWay, reason: Reason, ours: Sequenc
     )
 
 
-def _by_probe(login: SlowLogins) -> Claim:
+def _by_probe(case: Case, login: SlowLogins) -> Claim:
     """Logins of our own, part by part."""
     slowest = max(login.parts, key=lambda part: login.parts[part])
+    is_before_queries = slowest in OF_LOGIN
+    asleep = under_way.delay(case, login.db) if is_before_queries else None
+    why = asleep.words if asleep else phrase("most of it is {}", _part(slowest))
     return Claim(
-        phrase("A {} login takes {:time}: most of it is {}", login.way, login.seconds, _part(slowest)),
+        phrase("A {} login takes {:time}: {}", login.way, login.seconds, why),
         impact=NOT_MEASURED,
-        confidence=0.85,
-        for_=[_part_of(login, slowest, BEHIND[slowest])],
+        confidence=0.95 if asleep else 0.85,
+        for_=[
+            _part_of(login, slowest, BEHIND[slowest]),
+            *(under_way.settings(case, login.db) if is_before_queries else ()),
+        ],
         against=[_part_of(login, part, "this part is quick") for part in login.parts if part != slowest],
+        first_steps=(asleep.first_step,) if asleep else (),
         database=login.db,
     )
 

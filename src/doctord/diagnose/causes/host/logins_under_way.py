@@ -30,6 +30,7 @@ MOSTLY: Final = 0.5
 AUTHENTICATION: Final = "authentication"
 NAMES: Final = "name server"
 RULES: Final = "hba.asks"
+DELAYS: Final = ("pre_auth_delay", "post_auth_delay")
 # Settings that have each login wait, by what they do: the value with which they do nothing, and in which phase.
 SETTINGS: Final = {
     "log_hostname": ("off", (NO_REQUEST,), "the client's name is looked up before its request is read"),
@@ -79,6 +80,8 @@ def reason_of(case: Case, logins: LoginsUnderWay) -> Reason:
         step = "Look who they are (ss -tnp state established), and what keeps them: the client itself, or its network."
         what = "say nothing" if logins.phase == NO_REQUEST else "do not answer"
         return Reason(phrase("their clients {}", what), step, is_client=True, is_known=bool(logins.places))
+    if asleep := delay(case, logins.db, logins.phase):
+        return asleep
     if logins.phase == NO_REQUEST:
         if asked.startswith(NAMES) or case.setting("log_hostname", logins.db) == "on":
             step = "log_hostname = off and a reload (SELECT pg_reload_conf()): the log then has addresses."
@@ -91,6 +94,16 @@ def reason_of(case: Case, logins: LoginsUnderWay) -> Reason:
         return Reason(phrase("authentication asks {}", asked) if asked else "authentication", time_it, is_known=known)
     step = "Look at session_preload_libraries, login triggers, and who locks tables of the catalogue (pg_locks)."
     return Reason("their sessions start slowly", step)
+
+
+def delay(case: Case, db: str, phase: str | None = None) -> Reason | None:
+    """A developer's setting that has each login sleep, in a phase or in any; null where none is set."""
+    for name in DELAYS:
+        value = case.setting(name, db)
+        if value not in (None, "0") and phase in (None, *SETTINGS[name][1]):
+            step = phrase("ALTER SYSTEM RESET {} (or its line in postgresql.conf), then SELECT pg_reload_conf().", name)
+            return Reason(phrase("{} = {} s has each of them sleep", name, value), step, is_known=True)
+    return None
 
 
 def evidence(case: Case, logins: LoginsUnderWay) -> Iterator[Evidence]:
@@ -118,7 +131,7 @@ def evidence(case: Case, logins: LoginsUnderWay) -> Iterator[Evidence]:
             yield Evidence("statistic", f"name = '{HELD}' {of_db}",
                            phrase("{:.0f} at a time from {}", one.count, one.client), "",
                            phrase("the oldest after {:time}", one.oldest_s))  # fmt: skip
-    yield from _settings(case, logins)
+    yield from settings(case, logins.db, logins.phase)
     yield from _log(case, logins.db)
 
 
@@ -157,13 +170,14 @@ def _of_phase(phase: str) -> Words:
     return "by the title of the process"
 
 
-def _settings(case: Case, logins: LoginsUnderWay) -> Iterator[Evidence]:
+def settings(case: Case, db: str, phase: str | None = None) -> Iterator[Evidence]:
+    """What the server is set to that has each login wait, in a phase or in any."""
     for name, (idle, phases, why) in SETTINGS.items():
-        value = case.setting(name, logins.db)
-        if logins.phase in phases and value not in (None, idle):
+        value = case.setting(name, db)
+        if value not in (None, idle) and phase in (None, *phases):
             yield Evidence("setting", f"name = '{name}'", phrase("{} = {}", name, value), "", why)
-    rules = case.setting(RULES, logins.db)
-    if logins.phase == AUTHENTICATION and rules not in (None, "none"):
+    rules = case.setting(RULES, db)
+    if phase in (None, AUTHENTICATION) and rules not in (None, "none"):
         yield Evidence("setting", f"name = '{RULES}'", phrase("pg_hba.conf, {}", rules), "",
                        "another server is asked at each login that comes to such a line")  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Limits of the system that a server's processes meet: descriptors, and processes."""
+"""Limits of the system that a server's processes meet: descriptors, the size of a file, and processes."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,6 +14,9 @@ from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, me
 from doctord.diagnose.phrase import phrase
 
 FORKS: Final = "log.forks_failed"
+FILE_SIZE: Final = "limits.file_size_bytes"
+# A table's file, as PostgreSQL is built: it begins another one there (--with-segsize).
+SEGMENT_BYTES: Final = 2**30
 IN_SYSTEM: Final = "in system"
 # Of a limit: the next connections of one application server take what is left.
 NEAR_SHARE: Final = 0.9
@@ -49,6 +52,47 @@ def descriptors_used_up(case: Case) -> Iterator[Claim]:
             severity=severity_of(one),
             for_=[*one.evidence(), *(_host_files(case, one.db) if of_host else _own_files(case, one))],
             against=is_over(one),
+            time_of="transactions",
+            database=one.db,
+        )  # fmt: skip
+
+
+@cause(explains=("rollbacks_many", "errors_logged"))
+def file_size_limited(case: Case) -> Iterator[Claim]:
+    """The server's processes may not write a file as large as they need.
+
+    Looks like: "could not extend file ...: File too large"; what fits into the files that are there goes on, and so do
+        small tables.
+    Hurts because: every statement fails that needs a new page of a table or index beyond the limit, or sorts more than
+        that into one temporary file.
+    Speaks for it: the errors; the limit on a file's size of the postmaster (RLIMIT_FSIZE, ulimit -f), which those that
+        it starts inherit, below the gigabyte at which PostgreSQL begins another file.
+    Speaks against it: a limit of a gigabyte and more: then the file system's own.
+    Remedy: Take the limit away where the server is started (ulimit -f unlimited; systemd: LimitFSIZE=infinity;
+        limits.conf: fsize for its user; a container: its ulimits) and restart. Without a restart, for processes that
+        start from then on: prlimit --fsize=unlimited:unlimited --pid of the postmaster, then new connections.
+    Verify: "Max file size" in /proc/PID/limits of a backend is unlimited, and no new error of that message.
+    Source: getrlimit(2), RLIMIT_FSIZE; write(2), EFBIG; PostgreSQL documentation, "Database File Layout" (segments),
+        "Resource Limits"; systemd.exec(5), LimitFSIZE.
+    """
+    for one in of_kind(case, "file size"):
+        limit_bytes = _figure(case, FILE_SIZE, one.db)
+        for_, against = weigh(
+            [
+                Sign("statistic", f"name = '{FILE_SIZE}' and db = '{one.db}'", limit_bytes, SEGMENT_BYTES,
+                     "a file may have {:bytes} (RLIMIT_FSIZE)", "ulimit -f of the postmaster: its processes inherit it",
+                     "a table's files are no larger: the file system's own limit", below=True)
+            ]
+        )  # fmt: skip
+        limit = phrase("the limit is {:bytes}", limit_bytes) if for_ else "the server's processes meet a limit"
+        yield Claim(
+            phrase("Statements of {} fail, for a file may grow no larger ({}): {:count time/times}", one.db, limit,
+                   round(one.count)),
+            impact=measured(one.share),
+            confidence=0.95 if for_ else 0.7,
+            severity=severity_of(one),
+            for_=[*one.evidence(), *for_],
+            against=[*is_over(one), *against],
             time_of="transactions",
             database=one.db,
         )  # fmt: skip

@@ -80,8 +80,7 @@ def _waits_for_others(case: Case) -> list[Evidence]:
 
 def _is_felt(case: Case, one: Statement) -> bool:
     """Whether somebody waits for its work: a session is often in it, each call takes long, most of it its own doing."""
-    is_its = (pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id)
-    own = case.active.select("db", "statement_id", "wait_class", "interval_s").filter(is_its)
+    own = case.samples_of(one)
     working_s = float(own.filter(pl.col("wait_class").is_in(OWN_WORK))["interval_s"].sum())
     is_long = one.elapsed_ms is None or one.elapsed_ms >= FELT_MS
     return is_long and not _is_light(case, one) and working_s >= HALF * float(own["interval_s"].sum()) > 0

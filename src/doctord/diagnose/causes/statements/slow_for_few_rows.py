@@ -112,7 +112,7 @@ def _blocks(one: Statement) -> Words:
 
 def _doing(case: Case, one: Statement) -> list[Evidence]:
     """What its sessions do meanwhile; empty where none was sampled in it."""
-    own = case.active.filter((pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id))
+    own = case.samples_of(one)
     total = float(own["interval_s"].sum())
     if not total:
         return []

@@ -111,16 +111,12 @@ def _is_explained(case: Case, told: Named, one: Statement, past: Past) -> bool:
 
 def _parts(case: Case, one: Statement) -> list[TimeShare]:
     """What its sessions spend their time on; where none was sampled in it, what all do."""
-    rows = _sampled(case, one).drop_nulls("event")
+    rows = case.samples_of(one).drop_nulls("event")
     total = float(rows["interval_s"].sum())
     parts = rows.group_by("wait_class", "event", "wait_kind", maintain_order=True).agg(pl.col("interval_s").sum())
     return [
         TimeShare(wait_class, event, 0.0, spent / total, kind) for wait_class, event, kind, spent in parts.iter_rows()
     ] or list(case.time.shares)
-
-
-def _sampled(case: Case, one: Statement) -> pl.DataFrame:
-    return case.active.filter((pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id))
 
 
 def _time(one: Statement, past: Past) -> list[Evidence]:
@@ -159,4 +155,6 @@ def _doing(case: Case, one: Statement) -> list[Evidence]:
     most = max(_parts(case, one), key=lambda part: (part.share, part.event))
     where = f"event = '{most.event}' and statement_id = '{one.statement_id}'"
     told = phrase("{:share} of its time is {}", most.share, most.event)
-    return [Evidence("session", where, told, "", "what its sessions do meanwhile")] if len(_sampled(case, one)) else []
+    return (
+        [Evidence("session", where, told, "", "what its sessions do meanwhile")] if case.samples_of(one).height else []
+    )

@@ -1,4 +1,4 @@
-"""Who keeps vacuum from removing dead rows: the four kinds of holder of an old snapshot in PostgreSQL, by name."""
+"""Who keeps vacuum from removing dead rows: four kinds of holder of an old snapshot in PostgreSQL, and a setting."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -20,6 +20,9 @@ YOUNG_XMIN_TRANSACTIONS = 1000
 EXEMPT = ("autovacuum worker", "walsender")
 SLOT_AGE, CATALOGUE_AGE = "pg_replication_slots.xmin_age", "pg_replication_slots.catalog_xmin_age"
 STANDBY_AGE = "pg_stat_replication.backend_xmin_age"
+# Up to version 15: so many transactions are kept, whoever needs them or not.
+DEFERRED = "vacuum_defer_cleanup_age"
+TRANSACTIONS = "pg_current_snapshot.xmax"
 
 
 class Holder(NamedTuple):
@@ -38,6 +41,7 @@ class Holder(NamedTuple):
     table: str
     filter: str
     is_of_catalogues: bool = False
+    is_setting: bool = False
 
     @property
     def evidence(self) -> Evidence:
@@ -45,7 +49,7 @@ class Holder(NamedTuple):
         behind = phrase("{:,.0f} transactions behind", self.transactions)
         age: Phrase = behind
         limit = phrase("{:,} transactions", OLD_XMIN_TRANSACTIONS)
-        if self.age_s is not None:
+        if self.age_s is not None and not self.is_setting:
             age = phrase("transaction {:,.0f s} old, {}", self.age_s, behind)
             limit = phrase("{:.0f s} and {}", OLD_TRANSACTION_S, limit)
         return Evidence(self.table, self.filter, age, limit, self.who, "at_least")
@@ -53,7 +57,7 @@ class Holder(NamedTuple):
 
 def holders(case: Case) -> list[Holder]:
     """All that hold a snapshot for longer than a moment, the one that holds most transactions back first."""
-    found = [*_sessions(case), *_slots(case), *_prepared(case), *_standbys(case)]
+    found = [*_sessions(case), *_slots(case), *_prepared(case), *_standbys(case), *_settings(case)]
     return sorted(found, key=lambda holder: (not holder.is_old, -holder.transactions))
 
 
@@ -135,3 +139,16 @@ def _standbys(case: Case) -> Iterator[Holder]:
             who = phrase("a query on standby {} (hot_standby_feedback)", figure.entity)
             is_old = figure.last >= OLD_XMIN_TRANSACTIONS
             yield Holder(who, figure.db, None, None, figure.last, is_old, "statistic", where)
+
+
+def _settings(case: Case) -> Iterator[Holder]:
+    """As old as it takes for so many transactions to begin, where that is counted."""
+    per_s = {figure.db: figure.mean for figure in case.figures(TRANSACTIONS)}
+    for db in case.dbs:
+        transactions = float(case.setting(DEFERRED, db) or 0.0)
+        if transactions >= YOUNG_XMIN_TRANSACTIONS:
+            who = phrase("the setting {} = {:.0f}, whoever needs them or not", DEFERRED, transactions)
+            is_old = transactions >= OLD_XMIN_TRANSACTIONS
+            where = f"name = '{DEFERRED}' and db = '{db}'"
+            age_s = transactions / per_s[db] if per_s.get(db) else None
+            yield Holder(who, db, None, age_s, transactions, is_old, "setting", where, is_setting=True)

@@ -4,20 +4,18 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from doctord.analyse.row_versions import LAST_VACUUM, USUAL_PAGES, Versions, row_versions
+from doctord.analyse.row_versions import LAST_VACUUM, Versions, row_versions
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.vacuum.dead_rows import costs, harmless
+from doctord.diagnose.causes.vacuum.dead_rows import costs, harmless, is_stepped_over, looked_at
 from doctord.diagnose.causes.vacuum.horizon import Holder, holders
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, WARNING_SHARE, Claim, Evidence, Impact, at_most
-from doctord.diagnose.phrase import Words, phrase
+from doctord.diagnose.phrase import phrase
 
 DEAD_SHARE = 0.2
 DEAD_ROWS = 10_000
 # A thousand versions of a row fill some ten pages: from here on a look at it takes several times as long.
 STEPPED_OVER = 1000
-# Twice what is usual: a scan that finds ten rows among 15,000 dead ones looks at six pages for each.
-MANY_PAGES = 2 * USUAL_PAGES
 # So many of the dead rows (0 to 1) that they, and not those of before, are what readers step over.
 SINCE_THEN = 0.5
 # A statement takes some 60 ns for each dead row that it steps over (25 ms for 400,000 rows of a queue, see
@@ -37,7 +35,8 @@ def vacuum_held_back(case: Case) -> Iterator[Claim]:
     """Something old keeps vacuum from removing dead rows.
 
     Looks like: a transaction that is minutes or days old (an idle one with a snapshot, a prepared one), a replication
-        slot, or a standby's query (hot_standby_feedback); dead rows that grow although autovacuum runs. Where one row
+        slot, a standby's query (hot_standby_feedback), or, up to version 15, vacuum_defer_cleanup_age, with nobody to
+        be found; dead rows that grow although autovacuum runs. Where one row
         is changed all the time, seconds are enough: each reader of it steps over thousands of its versions.
     Hurts because: every scan steps over all row versions since then; tables and indexes grow and do not shrink again.
         Who holds a lock on such a row holds it as long as that takes. Each look at a table with 10,000 and more of them
@@ -49,9 +48,11 @@ def vacuum_held_back(case: Case) -> Iterator[Claim]:
         is too slow.
     Remedy: End the holder: the session (and set idle_in_transaction_session_timeout or transaction_timeout), the slot
         nobody reads (pg_drop_replication_slot), of one that is read the transaction that it waits for, the prepared
-        transaction (ROLLBACK PREPARED), the query on the standby (or hot_standby_feedback = off there).
+        transaction (ROLLBACK PREPARED), the query on the standby (or hot_standby_feedback = off there); the setting
+        (ALTER SYSTEM RESET vacuum_defer_cleanup_age and a reload; hot_standby_feedback on the standby serves better).
     Verify: The oldest backend_xmin advances; n_dead_tup falls after the next vacuum.
-    Source: PostgreSQL documentation, "Routine Vacuuming", "Heap-Only Tuples (HOT)" and hot_standby_feedback.
+    Source: PostgreSQL documentation, "Routine Vacuuming", "Heap-Only Tuples (HOT)" and hot_standby_feedback; of
+        version 15, "Primary Server" (vacuum_defer_cleanup_age).
     """
     found = holders(case)
     counted = row_versions(case.dataset)
@@ -145,10 +146,10 @@ def _stepped_over_little(counted: Sequence[Versions], holder: Holder) -> list[Ev
     An hour later the same rows are in the way of somebody.
     """
     tables = [table for table in counted if table.dead >= DEAD_ROWS]
-    worst = max(tables, key=lambda table: table.pages_per_row, default=None)
-    if worst is None or holder.age_s is None or holder.age_s >= LONG_S or worst.pages_per_row >= MANY_PAGES:
+    worst = max(tables, key=lambda table: table.avoidable, default=None)
+    if worst is None or holder.age_s is None or holder.age_s >= LONG_S or is_stepped_over(worst):
         return []
-    return [_pages(worst, "nobody steps over them so far")]
+    return [looked_at(worst, "nobody steps over them so far")]
 
 
 def _cost(case: Case, tables: Sequence[Versions], *, harmless: bool) -> Impact:
@@ -171,7 +172,7 @@ def _is_felt(tables: Sequence[Versions]) -> bool:
 
 def _is_in_the_way(table: Versions, found: Sequence[Holder]) -> bool:
     """Whether readers step over dead rows of a table, most of which died since one of these snapshots was taken."""
-    if table.dead < STEPPED_OVER or table.pages_per_row < MANY_PAGES:
+    if table.dead < STEPPED_OVER or not is_stepped_over(table):
         return False
     return any(_holds(holder, table) for holder in found)
 
@@ -197,23 +198,12 @@ def _stepped_over(table: Versions, holder: Holder) -> list[Evidence]:
         Evidence("space", f"name = '{table.name}'",
                  phrase("{}: {:,} dead rows beside {:,}", table.name, table.dead, table.live),
                  phrase("{:,}", STEPPED_OVER), phrase("{:.0f rows/s} die", table.changed_per_s), "at_least"),
-        _pages(table, phrase("these are {:share} of all pages that the server looks at", table.gets_share)),
+        looked_at(table, phrase("these are {:share} of all pages that the server looks at", table.gets_share)),
     ]  # fmt: skip
     if _was_in_vain(table, holder):
         told.append(
-            Evidence("statistic", f"name = '{LAST_VACUUM}' and {_entity(table)}",
+            Evidence("statistic", f"name = '{LAST_VACUUM}' and entity = '{table.database}.{table.name}'",
                      phrase("vacuumed {:time} ago", table.vacuumed_s), phrase("{:time}", holder.age_s),
                      "since that snapshot was taken: it could not remove them", "at_most")
         )  # fmt: skip
     return told
-
-
-def _entity(table: Versions) -> str:
-    return f"entity = '{table.database}.{table.name}'"
-
-
-def _pages(table: Versions, why: Words) -> Evidence:
-    """How many pages of a table are looked at for each row found."""
-    return Evidence("statistic", f"name = 'pg_statio_user_tables.heap_blks_hit' and {_entity(table)}",
-                    phrase("{:.0f} of its pages are looked at for each row found", table.pages_per_row),
-                    phrase("{:.0f}", MANY_PAGES), why, "at_least")  # fmt: skip

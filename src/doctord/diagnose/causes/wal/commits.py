@@ -12,7 +12,7 @@ from doctord.diagnose.causes.oracle.log_writer_warnings import warned_writes
 from doctord.diagnose.causes.statements.logged import logged_commits
 from doctord.diagnose.causes.statements.prepared import standing_commits
 from doctord.diagnose.causes.storage.latencies import slow_histograms
-from doctord.diagnose.causes.wal.standbys import STANDBY, missing_standby
+from doctord.diagnose.causes.wal.standbys import STANDBY, missing_standby, standby_without_replay
 from doctord.diagnose.common.by_server import waited_by_server, writing_commits
 from doctord.diagnose.common.histograms import spread
 from doctord.diagnose.common.oracle import idle_pct, per
@@ -231,11 +231,13 @@ def standby_slows_commits(case: Case) -> Iterator[Claim]:
 
     Looks like: sessions wait for a replica (PostgreSQL's `SyncRep`, MySQL's semi-sync ACK); in Oracle log file sync is
         long, the local write short, and the log writer waits for the remote one. With fewer standbys connected than
-        PostgreSQL's synchronous_standby_names asks for, commits wait until one comes back.
+        PostgreSQL's synchronous_standby_names asks for, commits wait until one comes back; with synchronous_commit =
+        remote_apply for ever, where the one that is there replays nothing (pg_receivewal).
     Hurts because: with synchronous transport a commit needs the standby's acknowledgement: network and its disk; its
         transaction keeps its locks until then.
     Speaks for it: the wait for the standby, beside the local write; how many standbys must confirm, and how many that
-        count are connected and stream (pg_stat_replication); in the log, one that asks for WAL that was removed.
+        count are connected and stream (pg_stat_replication); one that flushes and has no replay_lsn; in the log, one
+        that asks for WAL that was removed.
     Speaks against it: a remote write as short as the local one.
     Remedy: Look at the network's round trip and the standby's log device; let commits wait for less where the
         protection that was promised allows it.
@@ -244,18 +246,23 @@ def standby_slows_commits(case: Case) -> Iterator[Claim]:
         Oracle: NOAFFIRM (fast sync) or asynchronous transport; give the standby redo logs a fast device.
         MySQL: rpl_semi_sync_master_wait_for_slave_count (source and replica in 8.0.26 and later) no higher than needed.
     Verify: The wait for the standby, and the time of a commit with it.
-    Source: PostgreSQL documentation, "Synchronous Replication"; Oracle Data Guard Concepts and Administration 19c,
-        "Redo Transport Services"; Oracle Database Reference 19c; MySQL Reference Manual, "Semisynchronous Replication".
+    Source: PostgreSQL documentation, "Synchronous Replication", pg_receivewal (Notes); Oracle Data Guard Concepts and
+        Administration 19c, "Redo Transport Services"; Oracle Database Reference 19c; MySQL Reference Manual,
+        "Semisynchronous Replication".
     """
     by_server: list[tuple[str | None, float]] = [*waited_by_server(case, STANDBY).items()]
     for db, share in by_server or [(None, case.time.kind_share(STANDBY))]:
         if case.worth_with_locks(share, STANDBY):
-            yield missing_standby(case, db, share) or Claim(
-                phrase("{:share of database} waits for a standby to confirm commits", share),
-                impact=share,
-                confidence=0.85,
-                for_=of_kind(case, STANDBY),
-                database=db,
+            yield (
+                missing_standby(case, db, share)
+                or standby_without_replay(case, db, share)
+                or Claim(
+                    phrase("{:share of database} waits for a standby to confirm commits", share),
+                    impact=share,
+                    confidence=0.85,
+                    for_=of_kind(case, STANDBY),
+                    database=db,
+                )
             )
     commits = _commits(case)
     if commits is None or commits.standby_ms < LOST_MS or commits.standby_ms <= (commits.write_ms or 0.0):

@@ -15,6 +15,8 @@ from doctord.regex import regex
 STANDBY = "standby"
 NAMES = "synchronous_standby_names"
 CONNECTED, SYNCHRONOUS = "pg_stat_replication.connected", "pg_stat_replication.synchronous"
+LEVEL, REPLAYED = "synchronous_commit", "remote_apply"
+FLUSH_LAG, REPLAY_LAG = "pg_stat_replication.flush_lag_bytes", "pg_stat_replication.replay_lag_bytes"
 # "FIRST 2 (a, b)", "ANY 2 (a, b)" and, as before 10, "2 (a, b)": how many must confirm; a mere list means one.
 HOW_MANY = regex(r"^\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(", re.IGNORECASE)
 VERIFY = (
@@ -76,6 +78,51 @@ def missing_standby(case: Case, db: str | None, share: float) -> Claim | None:
             "synchronous_commit = local for what may be lost.",
         ),
         verify=(VERIFY,),
+        database=db,
+    )  # fmt: skip
+
+
+def standby_without_replay(case: Case, db: str | None, share: float) -> Claim | None:
+    """The claim that commits wait until a standby has replayed them that replays nothing; null where it is not so.
+
+    pg_receivewal, and whatever else only writes the log, tells where it has flushed it and never a place of replay.
+
+    Args:
+        case: The case, in which commits wait for a standby.
+        db: The server whose commits do; null where that is not told.
+        share: Share (0 to 1) of the time that they do.
+    """
+    if db is None or case.setting(LEVEL, db) != REPLAYED:
+        return None
+    flushing, replaying = (
+        {one.entity for one in case.figures(name) if one.db == db} for name in (FLUSH_LAG, REPLAY_LAG)
+    )
+    names = sorted(name for name in flushing - replaying if name)
+    if not names or replaying:
+        return None
+    return Claim(
+        phrase("Commits wait until {} has replayed them, which replays nothing", names[0]),
+        impact=share,
+        confidence=0.95,
+        for_=[
+            *of_kind(case, STANDBY),
+            Evidence("setting", f"name = '{LEVEL}' and db = '{db}'", phrase("{} = {}", LEVEL, REPLAYED), "",
+                     "a commit returns when a synchronous standby has replayed it"),
+            Evidence("statistic", f"name = '{FLUSH_LAG}' and entity = '{names[0]}' and db = '{db}'",
+                     phrase("{} flushes, and has no place of replay", names[0]), "",
+                     "pg_receivewal, or another receiver that only writes the log: it never will have one"),
+            Evidence("setting", f"name = '{NAMES}' and db = '{db}'",
+                     phrase("{} = {}", NAMES, case.setting(NAMES, db) or ""), "", "whom commits wait for"),
+            *_longest(case, db),
+        ],
+        remedy=(
+            "ALTER SYSTEM SET synchronous_commit = on, then SELECT pg_reload_conf(): a commit is confirmed when it is "
+            "flushed there, which is what such a receiver can promise. Look for roles and databases that set it, too.",
+            "What waits already, waits for a replay all the same: it is let go by a reload with "
+            "synchronous_standby_names = '', or when a standby that replays confirms.",
+            "For remote_apply: name standbys that replay in synchronous_standby_names.",
+        ),
+        verify=("No session waits in SyncRep; replay_lsn of pg_stat_replication is not null for those waited for.",),
         database=db,
     )  # fmt: skip
 

@@ -1,0 +1,31 @@
+"""Samples as OTLP takes them."""
+
+import json
+from datetime import UTC, datetime
+
+from doctord.app.metrics_out.otlp import export_request
+from doctord.app.metrics_out.samples import Moment, Sample
+
+AT = datetime(2026, 11, 27, tzinfo=UTC)
+
+
+def test_each_host_is_a_resource_and_each_name_a_gauge() -> None:
+    samples = (
+        Sample("doctord_active_sessions", {"lake": "shop", "wait_class": "CPU"}, 1.5, "Average active sessions."),
+        Sample("doctord_active_sessions", {"lake": "shop", "wait_class": "Commit"}, 0.5, "Average active sessions."),
+        Sample("system_cpu_utilization_ratio", {"host": "db1", "cpu.mode": "user"}, 0.25),
+        Sample("system_memory_usage_bytes", {"host": "db2", "system.memory.state": "free"}, 4096),
+    )
+    own, db1, db2 = json.loads(export_request(Moment(AT, samples)))["resourceMetrics"]
+    assert own["resource"]["attributes"] == [{"key": "service.name", "value": {"stringValue": "doctord"}}]
+    [metric] = own["scopeMetrics"][0]["metrics"]
+    assert (metric["name"], metric["description"]) == ("doctord.active_sessions", "Average active sessions.")
+    cpu, commit = metric["gauge"]["dataPoints"]
+    assert cpu["timeUnixNano"] == str(int(AT.timestamp()) * 1_000_000_000)
+    assert (cpu["asDouble"], commit["asDouble"]) == (1.5, 0.5)
+    assert {"key": "wait_class", "value": {"stringValue": "Commit"}} in commit["attributes"]
+    assert {"key": "host.name", "value": {"stringValue": "db1"}} in db1["resource"]["attributes"]
+    [utilization], [usage] = (one["scopeMetrics"][0]["metrics"] for one in (db1, db2))
+    assert (utilization["name"], utilization["unit"]) == ("system.cpu.utilization", "1")
+    assert (usage["name"], usage["unit"]) == ("system.memory.usage", "By")
+    assert [one["key"] for one in usage["gauge"]["dataPoints"][0]["attributes"]] == ["system.memory.state"]
