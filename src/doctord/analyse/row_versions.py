@@ -29,7 +29,7 @@ class Versions(NamedTuple):
     `pages_per_row` are the table's own pages that are looked at for each row found or written, `usual_pages` what these
     would be without dead rows; `gets_share` its part (0 to 1) of all pages, of tables and indexes, that the server
     looks at. `changed_per_s` are the versions that die a second, `vacuumed_s` is how long ago it was vacuumed, null
-    where it was not.
+    where it was not. Of its own `pages` (null: not told) so many are looked at a second.
     """
 
     db: str | None
@@ -42,6 +42,18 @@ class Versions(NamedTuple):
     gets_share: float
     changed_per_s: float
     vacuumed_s: float | None
+    looked_at_per_s: float
+    pages: float | None
+
+    @property
+    def wasted_per_s(self) -> float:
+        """Its own pages looked at that would not be, were there no dead rows, a second."""
+        return self.looked_at_per_s * self.avoidable
+
+    @property
+    def stepped_over_per_s(self) -> float | None:
+        """Dead versions that readers step over on these, a second; null where its size is not told."""
+        return self.wasted_per_s * (self.dead + self.live) / self.pages if self.pages else None
 
     @property
     def is_catalogue(self) -> bool:
@@ -76,17 +88,21 @@ def row_versions(dataset: Dataset) -> list[Versions]:
         if dead and pages and rows:
             gets = (pages + indexes.get(table, 0.0)) / looked_at[db]
             by_scan = scanned.get(table, 0.0) / rows
-            usual = USUAL_PAGES * (1 - by_scan) + _pages_of_scanned(dead + (live or 0), used_bytes) * by_scan
+            size = None if used_bytes is None else used_bytes / PAGE_BYTES
+            usual = USUAL_PAGES * (1 - by_scan) + _pages_of_scanned(dead + (live or 0), size) * by_scan
             per_s = changed.get(table, 0.0)
             versions.append(
-                Versions(db, database, name, dead, live or 0, pages / rows, usual, gets, per_s, vacuumed.get(table))
+                Versions(
+                    *(db, database, name, dead, live or 0, pages / rows, usual, gets, per_s, vacuumed.get(table)),
+                    *(pages, size),
+                )
             )
     return sorted(versions, key=lambda table: (-table.wasted, table.name))
 
 
-def _pages_of_scanned(rows: int, used_bytes: int | None) -> float:
+def _pages_of_scanned(rows: int, pages: float | None) -> float:
     """The pages that a scan looks at for a row, dead or live: what of them is live alone would be as dense."""
-    return USUAL_PAGES if used_bytes is None else min(used_bytes / PAGE_BYTES / rows, USUAL_PAGES)
+    return USUAL_PAGES if pages is None else min(pages / rows, USUAL_PAGES)
 
 
 def _per_s(dataset: Dataset, names: Sequence[str]) -> dict[tuple[str | None, str], float]:

@@ -1,7 +1,7 @@
 """What dead rows of a table cost: those who read it, its age, its bytes; what nobody steps over costs nothing."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from doctord.analyse.row_versions import Versions, row_versions
@@ -21,6 +21,12 @@ BLOCK_BYTES: Final = 8192
 MOST_WASTED: Final = 0.5
 # A scan that finds ten rows among 15,000 dead ones looks at six pages for each, where two are usual.
 MANY_TIMES: Final = 2.0
+# A statement takes some 60 ns for each dead row that it steps over (25 ms for 400,000 rows of a queue, see
+# docs/reference/lab-accuracy-held-out.md).
+STEP_S: Final = 60e-9
+# To find a page in memory, pin and lock it: less than this.
+PAGE_S: Final = 1e-6
+READING: Final = ("cpu", "run queue")
 LARGE_BYTES: Final = 2**30
 # Autovacuum looks once a minute and has work elsewhere: what is emptied sooner it would not have come to.
 YOUNG_S: Final = 600.0
@@ -74,6 +80,19 @@ def looked_at(table: Versions, why: Words) -> Evidence:
                     phrase("{:.2g}", MANY_TIMES * table.usual_pages), why, "at_least")  # fmt: skip
 
 
+def time_share(case: Case, tables: Sequence[Versions], *kinds: str) -> float:
+    """The share (0 to 1) of the time of these kinds that goes into dead rows of tables, at most.
+
+    It is their part of all pages looked at; and no more than so many pages and versions can take.
+    """
+    share = case.time.kind_share(*kinds) * min(sum(table.wasted for table in tables), 1.0)
+    versions = [table.stepped_over_per_s for table in tables]
+    if None in versions or not case.time.seconds_per_second:
+        return share
+    seconds = sum(filter(None, versions)) * STEP_S + sum(table.wasted_per_s for table in tables) * PAGE_S
+    return min(share, seconds / case.time.seconds_per_second)
+
+
 def _versions(case: Case, row: Mapping[str, Any]) -> Versions | None:
     own = (row["db"], row["database"], row["name"])
     return next((one for one in row_versions(case.dataset) if (one.db, one.database, one.name) == own), None)
@@ -81,9 +100,7 @@ def _versions(case: Case, row: Mapping[str, Any]) -> Versions | None:
 
 def _is_stepped_over(case: Case, table: Versions) -> bool:
     """Whether readers pay: with time that is worth it, most of all pages looked at, or calls that take long by it."""
-    if table.wasted >= MOST_WASTED or case.worth_saying(
-        case.time.kind_share("cpu", "run queue", *READS) * table.wasted
-    ):
+    if table.wasted >= MOST_WASTED or case.worth_saying(time_share(case, [table], *READING, *READS)):
         return True
     if not is_stepped_over(table):
         return False

@@ -7,7 +7,7 @@ import polars as pl
 from doctord.analyse.row_versions import LAST_VACUUM, Versions, row_versions
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.vacuum.dead_rows import costs, harmless, is_stepped_over, looked_at
+from doctord.diagnose.causes.vacuum.dead_rows import READING, costs, harmless, is_stepped_over, looked_at, time_share
 from doctord.diagnose.causes.vacuum.horizon import Holder, holders
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, WARNING_SHARE, Claim, Evidence, Impact, at_most
 from doctord.diagnose.phrase import phrase
@@ -18,13 +18,11 @@ DEAD_ROWS = 10_000
 STEPPED_OVER = 1000
 # So many of the dead rows (0 to 1) that they, and not those of before, are what readers step over.
 SINCE_THEN = 0.5
-# A statement takes some 60 ns for each dead row that it steps over (25 ms for 400,000 rows of a queue, see
-# docs/reference/lab-accuracy-held-out.md): with 10,000 of them several times as long as without. Where half of all
-# pages are looked at for that alone, it is what the server does, also while it has CPUs to spare.
+# With 10,000 dead rows to step over a statement takes several times as long as without. Where half of all pages are
+# looked at for that alone, it is what the server does, also while it has CPUs to spare.
 MOST_WASTED = 0.5
 # A dump, a report: it ends by itself, and what it kept is removed then.
 LONG_S = 3600.0
-READING = ("cpu", "run queue")
 MOST_NAMED = 3
 MOST_BLOATED = 5
 BLOATED_BYTES = 100 * 1024 * 1024
@@ -158,8 +156,8 @@ def _cost(case: Case, tables: Sequence[Versions], *, harmless: bool) -> Impact:
     Less than what is felt costs nothing yet, as do few dead rows (`harmless`); what scans of many of them cost is not
     measured.
     """
-    wasted = min(sum(table.wasted for table in tables), 1.0)
-    own, behind = case.time.kind_share(*READING) * wasted, case.roots.behind(READING) * wasted
+    own = time_share(case, tables, *READING)
+    behind = case.roots.behind(READING) * own / (case.time.kind_share(*READING) or 1.0)
     if own and case.worth_saying(own + behind):
         return at_most(own)
     return NONE_YET if harmless else NOT_MEASURED
