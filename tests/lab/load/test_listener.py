@@ -3,6 +3,7 @@
 import os
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,12 @@ def own_memory(pid: int) -> int:
 
 
 def served(port: int) -> None:
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
-        assert client.recv(16) == b"served"
+    """Where the queue is full, the kernel lets a client try again after 1, 2, 4... s: another one may be luckier."""
+    for _ in range(10):
+        with suppress(TimeoutError), socket.create_connection(("127.0.0.1", port), timeout=8) as client:
+            assert client.recv(16) == b"served"
+            return
+    pytest.fail("it served nobody of ours in 80 s")
 
 
 def test_it_serves_its_clients_and_is_as_large_as_told(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def file_size_limited(case: Case) -> Iterator[Claim]:
     Speaks against it: a limit of a gigabyte and more: then the file system's own.
     Remedy: Take the limit away where the server is started (ulimit -f unlimited; systemd: LimitFSIZE=infinity;
         limits.conf: fsize for its user; a container: its ulimits) and restart. Without a restart, for processes that
-        start from then on: prlimit --fsize=unlimited:unlimited --pid of the postmaster, then new connections.
+        start from then on: prlimit(1) on the postmaster's pid, then new connections.
     Verify: "Max file size" in /proc/PID/limits of a backend is unlimited, and no new error of that message.
     Source: getrlimit(2), RLIMIT_FSIZE; write(2), EFBIG; PostgreSQL documentation, "Database File Layout" (segments),
         "Resource Limits"; systemd.exec(5), LimitFSIZE.

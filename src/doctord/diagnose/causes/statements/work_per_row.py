@@ -135,7 +135,11 @@ def _locking(case: Case, one: Statement) -> Locking | None:
     sessions = case.dataset.frame("session").filter(
         (pl.col("db") == one.db) & (pl.col("transaction_s") >= OPEN_S) & (pl.col("kind") == CLIENT)
     )
-    newest = sessions.group_by("sid", maintain_order=True).last().sort("transaction_s", "sid", descending=[True, False])
+    newest = (
+        sessions.group_by("sid", maintain_order=True)
+        .last()
+        .sort("transaction_s", "sid", descending=[True, False], maintain_order=True)
+    )
     found = list[Locking]()
     for row in newest.iter_rows(named=True):
         text = case.statement_text(row["statement_id"]) if row["statement_id"] else None
