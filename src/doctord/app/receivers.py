@@ -72,7 +72,7 @@ def tables(path: Path, told: Mapping[str, Any], name: str) -> list[Mapping[str, 
     return found
 
 
-def kind_of(where: str, told: Mapping[str, Any], kinds: tuple[str, ...], keys: frozenset[str], hint: str) -> str:
+def kind_of(where: str, told: Mapping[str, Any], kinds: tuple[str, ...], keys: frozenset[str]) -> str:
     """The kind of receiver that a table is of, one of `kinds`.
 
     Raises:
@@ -83,8 +83,6 @@ def kind_of(where: str, told: Mapping[str, Any], kinds: tuple[str, ...], keys: f
     kind = told.get("kind")
     if kind not in kinds:
         raise UserError(f"{where}: kind {kind!r} is none", f"one of {', '.join(kinds)}")
-    if ("url" in told) is ("url_variable" in told):
-        raise UserError(f"{where}: it needs either url or url_variable", hint)
     return str(kind)
 
 
@@ -92,8 +90,10 @@ def address(where: str, told: Mapping[str, Any], hint: str) -> Address:
     """The address that a table names, or the variables of the environment that hold what is secret.
 
     Raises:
-        UserError: a variable is not set, or the URL is none.
+        UserError: there is none or both, a variable is not set, or the URL is none.
     """
+    if ("url" in told) is ("url_variable" in told):
+        raise UserError(f"{where}: it needs either url or url_variable", hint)
     url = told["url"] if "url" in told else _variable(where, told["url_variable"])
     if not isinstance(url, str) or urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname:
         raise UserError(f"{where}: its URL is none of http:// or https://", hint)

@@ -1,6 +1,7 @@
 """Samples as OTLP takes them."""
 
 import json
+import math
 from datetime import UTC, datetime
 
 from doctord.app.metrics_out.otlp import export_request
@@ -29,3 +30,11 @@ def test_each_host_is_a_resource_and_each_name_a_gauge() -> None:
     assert (utilization["name"], utilization["unit"]) == ("system.cpu.utilization", "1")
     assert (usage["name"], usage["unit"]) == ("system.memory.usage", "By")
     assert [one["key"] for one in usage["gauge"]["dataPoints"][0]["attributes"]] == ["system.memory.state"]
+
+
+def test_what_json_has_no_number_for_is_a_text() -> None:
+    told = export_request(
+        Moment(AT, tuple(Sample("doctord_odd", {}, value) for value in (math.inf, -math.inf, math.nan)))
+    )
+    [metric] = json.loads(told)["resourceMetrics"][0]["scopeMetrics"][0]["metrics"]
+    assert [one["asDouble"] for one in metric["gauge"]["dataPoints"]] == ["Infinity", "-Infinity", "NaN"]

@@ -75,7 +75,7 @@ def read_settings(path: Path) -> AlertSettings:
 
 
 def _receiver(where: str, told: Mapping[str, Any]) -> Receiver:
-    kind, severity = kind_of(where, told, KINDS, _TO, _HINT), told.get("severity", "warning")
+    kind, severity = kind_of(where, told, KINDS, _TO), told.get("severity", "warning")
     if severity not in SEVERITIES:
         raise UserError(f"{where}: severity {severity!r} is none", f"one of {', '.join(SEVERITIES)}")
     return Receiver(cast(Kind, kind), *address(where, told, _HINT), severity)

@@ -8,6 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from importlib.metadata import version
+from math import isfinite
 from typing import Any, Final
 
 from doctord.app.metrics_out.samples import Moment, Sample
@@ -16,6 +17,8 @@ HEADERS: Final = {"Content-Type": "application/json"}
 HOST: Final = "host"
 # Where Prometheus' way of writing a unit into the name is not OpenTelemetry's.
 _UNITS: Final = {"_ratio": "1", "_bytes": "By", "_seconds": "s"}
+# JSON has no such numbers; the encoding has texts for them.
+_NOT_FINITE: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 def export_request(moment: Moment) -> bytes:
@@ -50,7 +53,7 @@ def _metric(name: str, samples: Sequence[Sample], moment: Moment) -> dict[str, A
                 {
                     "attributes": _attributes({key: value for key, value in one.labels.items() if key != HOST}),
                     "timeUnixNano": at_ns,
-                    "asDouble": one.value,
+                    "asDouble": one.value if isfinite(one.value) else _NOT_FINITE[str(one.value)],
                 }
                 for one in samples
             ]

@@ -57,7 +57,7 @@ def read_settings(path: Path) -> MetricsOut:
     to = []
     for number, one in enumerate(tables(path, told, "to"), 1):
         where = f"{path}: to {number}"
-        kind = kind_of(where, one, KINDS, KEYS, _HINT)
+        kind = kind_of(where, one, KINDS, KEYS)
         to.append(Destination(cast(Kind, kind), address(where, one, _HINT)))
     if not to:
         raise UserError(f"{path}: metrics go nowhere: there is no [[to]]", _HINT)

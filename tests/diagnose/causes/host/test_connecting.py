@@ -255,3 +255,9 @@ def test_a_setting_that_has_each_login_sleep_is_named(part: str) -> None:
 def test_it_does_not_explain_a_slow_network() -> None:
     finding = found(host(extra=login(TCP_connect=1.01), settings={"post_auth_delay": "1"}))["logins_slow"]
     assert said(finding.title).endswith("most of it is TCP connect")
+
+
+def test_a_short_sleep_is_not_why_an_authentication_takes_long() -> None:
+    finding = found(host(extra=login(authentication=6.0), settings={"post_auth_delay": "1"}))["logins_slow"]
+    assert said(finding.title).endswith("most of it is authentication")
+    assert "post_auth_delay = 1" in [said(item.figure) for item in finding.for_]

@@ -35,6 +35,7 @@ BEHIND = {
 }
 # A server that trusts its client answers once, when the session has started: it may sleep in either.
 OF_LOGIN = ("first answer", "authentication")
+HALF = 0.5  # of what takes long: a shorter sleep is not why
 UNKNOWN = NotMeasured("which process accepts there", "its descriptors cannot be read", "run as its user or as root")
 # What a process spends its time on, and what follows where that is much.
 _SPENT = {
@@ -172,7 +173,7 @@ def _by_probe(case: Case, login: SlowLogins) -> Claim:
     """Logins of our own, part by part."""
     slowest = max(login.parts, key=lambda part: login.parts[part])
     is_before_queries = slowest in OF_LOGIN
-    asleep = under_way.delay(case, login.db) if is_before_queries else None
+    asleep = under_way.delay(case, login.db, least_s=HALF * login.parts[slowest]) if is_before_queries else None
     why = asleep.words if asleep else phrase("most of it is {}", _part(slowest))
     return Claim(
         phrase("A {} login takes {:time}: {}", login.way, login.seconds, why),

@@ -96,11 +96,11 @@ def reason_of(case: Case, logins: LoginsUnderWay) -> Reason:
     return Reason("their sessions start slowly", step)
 
 
-def delay(case: Case, db: str, phase: str | None = None) -> Reason | None:
-    """A developer's setting that has each login sleep, in a phase or in any; null where none is set."""
+def delay(case: Case, db: str, phase: str | None = None, least_s: float = 0.0) -> Reason | None:
+    """A developer's setting that has each login sleep so long and longer, in a phase or in any; null: none is set."""
     for name in DELAYS:
         value = case.setting(name, db)
-        if value not in (None, "0") and phase in (None, *SETTINGS[name][1]):
+        if value not in (None, "0") and float(value) >= least_s and phase in (None, *SETTINGS[name][1]):
             step = phrase("ALTER SYSTEM RESET {} (or its line in postgresql.conf), then SELECT pg_reload_conf().", name)
             return Reason(phrase("{} = {} s has each of them sleep", name, value), step, is_known=True)
     return None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from doctord.analyse.row_versions import Versions, row_versions
+from doctord.analyse.row_versions import PAGE_BYTES, Versions, row_versions
 from doctord.dataset.waits.kinds import READS
 from doctord.diagnose.case import Case
 from doctord.diagnose.causes.vacuum.horizon import TRANSACTIONS
@@ -16,7 +16,6 @@ SCANS: Final = "pg_stat_user_tables.seq_scan"
 AGE: Final = "pg_class.relfrozenxid_age"
 FREEZE_MAX: Final = "autovacuum_freeze_max_age"
 FREEZE_MAX_DEFAULT: Final = 200e6
-BLOCK_BYTES: Final = 8192
 # Half of all pages that the server looks at.
 MOST_WASTED: Final = 0.5
 # A scan that finds ten rows among 15,000 dead ones looks at six pages for each, where two are usual.
@@ -122,7 +121,7 @@ def _in_scans(case: Case, row: Mapping[str, Any], table: Versions | None) -> flo
         for one in case.figures(name)
         if (one.db, one.entity) == (row["db"], entity)
     )
-    in_scans = min(scans * row["used_bytes"] / BLOCK_BYTES / heap, 1.0) if heap else 0.0
+    in_scans = min(scans * row["used_bytes"] / PAGE_BYTES / heap, 1.0) if heap else 0.0
     return table.gets_share * in_scans * dead / (live + dead)
 
 
