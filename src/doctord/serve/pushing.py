@@ -15,6 +15,7 @@ from doctord.app.metrics_out.settings import MetricsOut
 from doctord.errors import UserError
 from doctord.serve.lakes import ABANDONED, Lakes
 from doctord.serve.metrics import Metrics
+from doctord.serve.verdicts import logged
 
 log = logging.getLogger(__name__)
 
@@ -28,19 +29,26 @@ class Pushing:
         """Nothing was sent yet."""
         self._every_s, self._lakes, self._metrics = settings.every_s, lakes, metrics
         self._sendings = [Sending(to) for to in settings.to]
+        self._busy = set[Sending]()
 
     async def keep(self) -> None:
         """Send again and again, each destination for itself: one that does not answer delays no other."""
-        while True:
-            try:
-                moments = await anyio.to_thread.run_sync(self._now)
-                async with anyio.create_task_group() as together:
+        async with anyio.create_task_group() as beside:
+            while True:
+                with logged("metrics were not sent"):
+                    moments = await anyio.to_thread.run_sync(self._now)
                     for sending in self._sendings:
                         sending.add(moments[sending.to.kind == HOSTS_OWN])
-                        together.start_soon(anyio.to_thread.run_sync, sending.send)
-            except Exception:
-                log.exception("metrics were not sent")
-            await anyio.sleep(self._every_s)
+                        beside.start_soon(self._send, sending)
+                await anyio.sleep(self._every_s)
+
+    async def _send(self, sending: Sending) -> None:
+        """Send what waits; who is still at it sends this, too."""
+        if sending not in self._busy:
+            self._busy.add(sending)
+            with logged(f"metrics were not sent to {sending.to.name}"):
+                await anyio.to_thread.run_sync(sending.send)
+            self._busy.discard(sending)
 
     def _now(self) -> tuple[Moment, Moment]:
         """What is true now: without figures of the hosts, and with them."""

@@ -48,10 +48,10 @@ class Verdicts:
         """Work them out again and again, one at a time, and tell `renewed` each time."""
         while True:
             for name, known in self.known.items():
-                with _logged(f"{name}: the verdict was not renewed"):
+                with logged(f"{name}: the verdict was not renewed"):
                     await self._renew(name, known)
             if renewed:
-                with _logged("who wants to know of the verdicts was not told"):
+                with logged("who wants to know of the verdicts was not told"):
                     await renewed(self.known)
             await anyio.sleep(FINDINGS_EVERY_S)
 
@@ -71,7 +71,7 @@ class Verdicts:
 
 
 @contextmanager
-def _logged(what: str) -> Iterator[None]:
+def logged(what: str) -> Iterator[None]:
     """Whatever goes wrong within is told in the log: it is tried again in a minute, and no request suffers from it."""
     try:
         yield

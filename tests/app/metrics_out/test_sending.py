@@ -77,3 +77,19 @@ def test_of_too_much_that_waits_the_oldest_goes() -> None:
         to.to = Destination("otlp", Address(heard.url, None))
         to.send()
         assert values(heard) == [*map(float, range(5, MOST_KEPT + 5))]
+
+
+def test_what_comes_while_it_sends_is_not_taken_for_sent(heard: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of as many as are kept the oldest is on its way as another one pushes it out."""
+    to, post = sending(heard), Sending._post
+    for number in range(MOST_KEPT):
+        to.add(moment(number))
+
+    def meanwhile(self: Sending, one: Moment) -> int:
+        if one == moment(0):
+            self.add(moment(MOST_KEPT))
+        return post(self, one)
+
+    monkeypatch.setattr(Sending, "_post", meanwhile)
+    to.send()
+    assert values(heard) == [*map(float, range(MOST_KEPT + 1))]

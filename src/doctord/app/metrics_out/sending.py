@@ -33,10 +33,12 @@ class Sending:
     def send(self) -> None:
         """Send what waits, the oldest first, until it is refused."""
         while self._waiting:
-            status = self._post(self._waiting[0])
+            oldest = self._waiting[0]
+            status = self._post(oldest)
             if not is_taken(status) and (status in _AGAIN or status >= _SERVER_IS_NOT_WELL):
                 return
-            self._waiting.popleft()
+            if self._waiting[0] is oldest:  # meanwhile one more may have pushed it out
+                self._waiting.popleft()
 
     def _post(self, moment: Moment) -> int:
         if self.to.kind == "otlp":
