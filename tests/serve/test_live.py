@@ -1,7 +1,11 @@
 """What is recorded just now is seen: by the stream, in the load, in metrics; and the recorder ends with the server."""
 
 import json
+import os
 import pickle
+import signal
+import subprocess
+import sys
 import time
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -88,3 +92,16 @@ def test_lakes_go_to_another_process_after_they_were_looked_at(lakes: list[Path]
     served_here = Lakes(lakes)
     served_here.newest(LAKES[0])
     assert pickle.loads(pickle.dumps(served_here)).places == served_here.places  # noqa: S301 - our own
+
+
+def test_ctrl_c_while_a_process_warms_up_is_no_error(lakes: list[Path]) -> None:
+    """A terminal sends it to all processes of the group: to the one that loads what verdicts need, too."""
+    command = [sys.executable, "-m", "doctord", "serve", "--port", "0", "--lake", str(lakes[0])]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as process:
+        assert process.stdout
+        assert "http://" in process.stdout.readline()
+        time.sleep(0.5)  # that process has begun, and takes longer
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (0, "")

@@ -27,7 +27,8 @@ def query(reader: Reader) -> dict[str, list[str]]:
 
 
 def middle_of(reader: Reader, selector: str) -> tuple[float, float, float]:
-    """Middle and width of something, in the window."""
+    """Middle and width of something, in the window, once it is there."""
+    reader.page.wait(f"document.querySelector('{selector}') !== null")
     x, y, width = reader.page.value(
         f"(box => [box.left + box.width / 2, box.top + box.height / 2, box.width])"
         f"(document.querySelector('{selector}').getBoundingClientRect())"

@@ -75,7 +75,7 @@ class Answers:
 
     async def warm_up(self) -> None:
         """Have a process load what verdicts need before anybody asks for one: that takes longer than many a verdict."""
-        with suppress(anyio.BrokenWorkerProcess):  # then the first verdict takes longer
+        with suppress(anyio.BrokenWorkerProcess, KeyboardInterrupt):  # then the first verdict takes longer
             await anyio.to_process.run_sync(_load, cancellable=True)
 
     def _known(self, key: tuple[Any, ...]) -> Answer | None:
@@ -100,7 +100,7 @@ class Answers:
         try:
             with anyio.move_on_after(LONGEST_S) as scope:
                 found = await run(answered, endpoint.answer, asked, given, cancellable=True, limiter=limiter)
-        except anyio.BrokenWorkerProcess as error:
+        except (anyio.BrokenWorkerProcess, KeyboardInterrupt) as error:  # Ctrl-C reaches the process as well
             raise Problem(
                 503, "the process that worked at it was ended", "it may lack memory: a shorter time"
             ) from error

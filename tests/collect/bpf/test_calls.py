@@ -22,11 +22,12 @@ ERROR_OF_EVERY_CALL = "import os\nfor _ in range(500):\n  try: os.stat('/nonexis
 
 @contextmanager
 def waiting(program: str) -> Iterator[subprocess.Popen[str]]:
-    """A process that runs a program when a line comes, says so when it has, and waits on."""
-    whole = f"input()\n{program}\nprint('done', flush=True)\ninput()"
+    """A process that has started, runs a program when a line comes, says so when it has, and waits on."""
+    whole = f"print('ready', flush=True)\ninput()\n{program}\nprint('done', flush=True)\ninput()"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", whole], text=True, **pipes) as process:
-        time.sleep(0.1)
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
         yield process
         process.kill()
 
