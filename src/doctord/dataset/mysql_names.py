@@ -10,8 +10,14 @@ from doctord.regex import regex
 
 COMPONENT: Final = "mysql"
 STATUS: Final = "global_status."
+# Statements that failed in all, by digest, and what was raised by number, warnings among it.
+FAILED_STATEMENTS: Final = "events_statements_summary_global_by_event_name.sum_errors"
+FAILED_BY_DIGEST: Final = "events_statements_summary_by_digest.sum_errors"
+RAISED: Final = "events_errors_summary_global_by_error.sum_error_raised"
+REPLICA: Final = "replica_status."  # of a replica, as it tells of itself
 HIDDEN: Final = "(set, not shown)"
 SERVER_PID: Final = "server_pid"
+SYSTEM_USER: Final = "system user"  # of replication's threads
 # Of the background threads together: seconds on a CPU, and seconds ready without one.
 BACKGROUND: Final = ("threads.background_cpu_s_per_s", "threads.background_run_wait_s_per_s")
 

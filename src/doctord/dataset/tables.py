@@ -220,7 +220,11 @@ TABLES: Final[dict[str, Table]] = {
             ("database", "str", "Database inside the server."),
             ("sid", "i64", "Session id (PostgreSQL: the backend's pid)."),
             ("serial", "i64", "Tells sessions apart that reuse a sid (PostgreSQL: start time, microseconds)."),
-            ("kind", "str", "`client`, `parallel worker` of one, or the server's own name of a background process."),
+            (
+                "kind",
+                "str",
+                "`client`, `parallel worker` of one, `replication applier` of MySQL, or the server's own name.",
+            ),
             ("user", "str", "Database user."),
             ("program", "str", "What the client calls itself; of an autovacuum worker what it is at."),
             ("client", "str", "Client's address; null for a local socket."),
@@ -379,6 +383,8 @@ LASTING: Final = ("setting", "event")
 # behalf too, as Oracle counts its PX servers.
 CLIENT: Final = "client"
 WORKING: Final = (CLIENT, "parallel worker")
+# Of MySQL's threads that apply what a replica has received; PostgreSQL has names of its own.
+APPLIER: Final = "replication applier"
 
 # Words of a column that lakes of before still hold, by table and column, and what is said instead.
 OLD_WORDS: Final = {("session", "kind"): {"client backend": CLIENT}, ("event", "kind"): {"unseen": "not measured"}}

@@ -13,6 +13,7 @@ TIME_OF = {
     "busy": "busy time",
     "interval": "the time looked at",
     "transactions": "the transactions",
+    "statements": "the statements",
 }
 # From here on nobody counts seconds: 259,204 s is 3 d.
 LONG_S = 120.0

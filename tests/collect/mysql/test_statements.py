@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
+import pymysql
 import pytest
 
 from doctord.collect.core.notices import Notices
 from doctord.collect.mysql import statements
 from doctord.collect.mysql.driver import MySQLDriver
 from doctord.collect.mysql.statements import Cost, MySQLStatements
+from doctord.dataset.mysql_names import FAILED_BY_DIGEST, RAISED
 from mariadb_server import MariaDBServer, running_mariadb
 from mysql_server import running_mysql
 from postgres_samples import rows_of
@@ -55,12 +57,38 @@ def test_a_statement_is_told_without_its_values_by_what_it_cost(server: MariaDBS
     assert row["db"] == f"mysql:{server.port}"
 
 
+def test_what_failed_is_counted_by_statement_and_where_the_server_tells_by_number(server: MariaDBServer) -> None:
+    driver = MySQLDriver(f"127.0.0.1:{server.port}", "doctord", "open sesame")
+    with closing(MySQLStatements(driver, Notices())) as collector:
+        collector.sample()
+        for _ in range(3):
+            with pytest.raises(pymysql.err.ProgrammingError):
+                server.execute("select a from mysql.not_there")
+        figures = until_failed(collector)
+    counted = {row["name"].rpartition(".")[2]: row for row in figures}
+    assert counted["sum_errors"]["value"] * counted["sum_errors"]["interval_s"] == pytest.approx(3.0)
+    raised = [row for row in figures if row["name"] == RAISED]
+    is_mysql = type(server).__name__ == "MySQLServer"
+    assert ("1146 42S02 ER_NO_SUCH_TABLE" in [row["entity"] for row in raised]) is is_mysql
+
+
+def until_failed(collector: MySQLStatements) -> list[dict[str, Any]]:
+    """The figures of the first reading in which statements failed."""
+    last = time.monotonic() + 30
+    while time.monotonic() < last:
+        figures = rows_of("statistic", collector.sample())
+        if any(row["name"] == FAILED_BY_DIGEST for row in figures):
+            return [row for row in figures if row["name"] in (FAILED_BY_DIGEST, RAISED)]
+        time.sleep(0.1)
+    raise AssertionError("no failed statement was seen")
+
+
 def test_our_own_statements_are_left_out(server: MariaDBServer) -> None:
     assert not any("performance_schema" in (row["text"] or "") for row in grown(server, "select 1"))
 
 
 def test_a_counter_that_went_down_began_anew() -> None:
     collector = MySQLStatements(MySQLDriver("127.0.0.1:1", "nobody"), Notices())
-    assert collector._grown([("shop", "d", 10, 10**12, 5, 900, 10, None)], is_first=True) == {}
-    again = collector._grown([("shop", "d", 2, 10**11, 1, 90, 2, None)], is_first=False)
-    assert again == {("shop", "d"): Cost(2.0, 0.1, 1.0, 90.0, 2.0, None)}
+    assert collector._grown([("shop", "d", 10, 10**12, 5, 900, 10, 4, None)], is_first=True) == {}
+    again = collector._grown([("shop", "d", 2, 10**11, 1, 90, 2, 1, None)], is_first=False)
+    assert again == {("shop", "d"): Cost(2.0, 0.1, 1.0, 90.0, 2.0, 1.0, None)}

@@ -10,17 +10,18 @@ const HOW_KNOWN: Record<string, string> = {
   at_most: "at most ",
 };
 
+const WHOSE: Record<string, string> = {
+  processes: "of the time of processes",
+  transactions: "of transactions",
+  statements: "of statements",
+};
+
 /** How much time it takes, as far as that is known. */
 export function Impact({ finding }: { finding: Finding }) {
   const { impact, impact_known: known } = finding;
   if (impact === null)
     return <span class="impact quiet">{known === "none_yet" ? "no time lost yet" : "time lost not measured"}</span>;
-  const whose =
-    finding.time_of === "processes"
-      ? "of the time of processes"
-      : finding.time_of === "transactions"
-        ? "of transactions"
-        : "of database time";
+  const whose = WHOSE[finding.time_of ?? ""] ?? "of database time";
   return (
     <span class="impact">
       <Bar share={impact} /> {HOW_KNOWN[known] ?? ""}

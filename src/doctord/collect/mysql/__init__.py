@@ -77,11 +77,13 @@ def _driver(address: str) -> "MySQLDriver":
 
 
 def _asking(driver: "MySQLDriver", notices: Notices) -> list[Collector]:
+    from doctord.collect.mysql.replicas import MySQLReplicas  # noqa: PLC0415 - as above
     from doctord.collect.mysql.sessions import MySQLSessions  # noqa: PLC0415 - as above
     from doctord.collect.mysql.settings import MySQLSettings  # noqa: PLC0415 - as above
     from doctord.collect.mysql.statements import MySQLStatements  # noqa: PLC0415 - as above
 
-    return [MySQLSessions(driver, notices), MySQLStatements(driver, notices), MySQLSettings(driver, notices)]
+    kinds = (MySQLSessions, MySQLStatements, MySQLSettings, MySQLReplicas)
+    return [kind(driver, notices) for kind in kinds]
 
 
 def _plain(address: str) -> str:

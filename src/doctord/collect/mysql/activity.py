@@ -8,6 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from doctord.collect.core.link import Link
 from doctord.collect.mysql.driver import is_mariadb
+from doctord.dataset import mysql_names
+from doctord.dataset.mysql_threads import wait_of
 from doctord.errors import UserError
 
 PROCESS: Final = "GRANT PROCESS ON *.* TO the user that doctord logs in as"
@@ -16,9 +18,7 @@ _VARIABLES: Final = (
 )
 _USER: Final = "SELECT /* doctord */ SUBSTRING_INDEX(USER(), '@', 1) AS doctord"
 _OURS: Final = "/* doctord */"
-_AT_REST: Final = (
-    "'Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID', 'Connect', 'Slave_IO', 'Slave_SQL', 'Slave_worker'"
-)
+_AT_REST: Final = "'Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID', 'Connect', 'Slave_IO'"
 _TRANSACTION: Final = (
     "trx.trx_state = 'LOCK WAIT', TIMESTAMPDIFF(SECOND, trx.trx_started, NOW()), "
     "TIMESTAMPDIFF(SECOND, trx.trx_wait_started, NOW())"
@@ -27,7 +27,7 @@ _OF_NONE: Final = "0, NULL, NULL"
 _BY_LIST: Final = (
     "SELECT /* doctord */ p.id AS doctord, p.user, p.host, p.db, p.command, {ms}, p.state, LEFT(p.info, 4000), "
     "NULL, {tid}, {trx} FROM information_schema.processlist p {join} WHERE p.id <> CONNECTION_ID() "
-    "AND p.user NOT IN ('system user', 'event_scheduler') AND (p.command NOT IN ({rest}){or_open})"
+    "AND p.user <> 'event_scheduler' AND (p.command NOT IN ({rest}){or_open})"
 )
 _BY_THREADS: Final = (
     "SELECT /* doctord */ p.processlist_id AS doctord, p.processlist_user, p.processlist_host, p.processlist_db, "
@@ -58,6 +58,11 @@ class Thread(NamedTuple):
     transaction_s: float | None
     waited_s: float | None
 
+    @property
+    def is_applier(self) -> bool:
+        """Whether it applies what a replica has received: such threads log in nowhere."""
+        return self.user == mysql_names.SYSTEM_USER
+
 
 class Activity(NamedTuple):
     """What to ask of a server, whose name in the dataset is `db`; `user` is who asks."""
@@ -72,14 +77,22 @@ class Activity(NamedTuple):
     def ask(self, link: Link) -> list[Thread]:
         """The sessions that are not at rest, and not ours: those at our statements, or between two of them.
 
+        Appliers of a replica are among them, while they have something to do.
+
         Raises:
             Away: the connection broke.
             UserError: the server refused.
         """
-        return [one for row in link.query(self.sql) if not self._is_ours(one := Thread(*row))]
+        threads = [one for row in link.query(self.sql) if not self._is_ours(one := Thread(*row))]
+        return [one for one in threads if not (one.is_applier and _has_nothing_to_do(one))]
 
     def _is_ours(self, one: Thread) -> bool:
         return _OURS in one.text if one.text else one.user == self.user and one.command != "Sleep"
+
+
+def _has_nothing_to_do(one: Thread) -> bool:
+    """Whether an applier waits for more to apply, for another to have applied, or for a delay that was asked for."""
+    return one.command == "Sleep" or wait_of(one.state or "", None)["wait_class"] == "Idle"
 
 
 def activity(link: Link) -> Activity:

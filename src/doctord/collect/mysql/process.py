@@ -1,8 +1,8 @@
 """The server's own process, and what its background threads take of the CPUs.
 
 Sessions are threads of one process. The kernel tells of the process as a whole how long it ran and how long it was
-ready without a CPU (`process`), threads that have ended among them; less what the background threads took, the rest is
-the sessions'. So a few dozen threads are read, however many sessions there are.
+ready without a CPU (`process`), threads that have ended among them; less what the background threads and a replica's
+appliers took, the rest is the sessions'. So a few dozen threads are read, however many sessions there are.
 """
 
 import time
@@ -16,8 +16,8 @@ from doctord.dataset import mysql_names
 from doctord.errors import UserError
 
 _BACKGROUND: Final = (
-    "SELECT /* doctord */ thread_os_id AS doctord FROM performance_schema.threads "
-    "WHERE type = 'BACKGROUND' AND thread_os_id IS NOT NULL"
+    "SELECT /* doctord */ thread_os_id AS doctord FROM performance_schema.threads "  # noqa: S608 - our own names
+    f"WHERE (type = 'BACKGROUND' OR processlist_user = '{mysql_names.SYSTEM_USER}') AND thread_os_id IS NOT NULL"
 )
 _THREADS_AGAIN_S: Final = 60.0
 UNTOLD: Final = "nobody tells which they are: what they take of the CPUs counts as the sessions'"

@@ -20,7 +20,7 @@ from doctord.collect.mysql.threads import RUNNING, Threads
 from doctord.dataset.mysql_threads import client_of, wait_of
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.scrub import scrub, text_id
-from doctord.dataset.tables import CLIENT
+from doctord.dataset.tables import APPLIER, CLIENT
 from doctord.dataset.waits.events import find
 from doctord.errors import UserError
 
@@ -37,7 +37,8 @@ _TEXTS_KNOWN: Final = 2000
 class MySQLSessions(LinkedCollector[Link]):
     """Fills `session` with every sample, `wait` once a second, and `statement` with the texts of what was met.
 
-    A session that sleeps in an open transaction is `idle in transaction`. A statement's identifier is its digest where
+    A session that sleeps in an open transaction is `idle in transaction`; appliers of a replica that have something to
+    do are of kind `replication applier`, whose time is no client's. A statement's identifier is its digest where
     the server tells it, else a hash of its text without values.
     """
 
@@ -105,8 +106,8 @@ class MySQLSessions(LinkedCollector[Link]):
             **moment,
             "database": thread.database or None,
             "sid": thread.sid,
-            "kind": CLIENT,
-            "user": thread.user or None,
+            "kind": APPLIER if thread.is_applier else CLIENT,
+            "user": None if thread.is_applier else thread.user or None,
             "client": client_of(thread.host or ""),
             "state": "idle in transaction" if is_idle else "active",
             **self._wait(state, since_s, thread.os_thread),

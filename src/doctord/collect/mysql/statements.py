@@ -16,18 +16,20 @@ from doctord.collect.core.linked import LinkedCollector
 from doctord.collect.core.notices import Notices
 from doctord.collect.core.rates import EARLY, Cadence
 from doctord.collect.mysql.activity import Activity, activity
+from doctord.collect.mysql.errors import TO_TELL, UNTOLD, Errors
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 
 _EVERY_S: Final = 10.0
 _TICK_S: Final = 5.0
 _TOP: Final = 200
+_TOP_FAILED: Final = 20  # what fails takes little time
 _TEXTS_KEPT: Final = 5000
 _PICO: Final = 1e12
 _TABLE: Final = "performance_schema.events_statements_summary_by_digest"
 _COUNTERS: Final = (
     "SELECT /* doctord */ schema_name AS doctord, digest, count_star, sum_timer_wait, "  # noqa: S608 - names
-    "sum_rows_sent + sum_rows_affected, sum_rows_examined, sum_no_index_used, {cpu} "
+    "sum_rows_sent + sum_rows_affected, sum_rows_examined, sum_no_index_used, sum_errors, {cpu} "
     f"FROM {_TABLE} WHERE last_seen >= %s"
 )
 _TEXTS: Final = (
@@ -46,8 +48,8 @@ _ENLARGE: Final = "performance_schema_digests_size in my.cnf, and a restart"
 class Cost(NamedTuple):
     """What the executions of a digest came to.
 
-    Their number, seconds, rows sent or changed, rows looked at, how many used no index, and seconds of CPU, null where
-    the server does not tell.
+    Their number, seconds, rows sent or changed, rows looked at, how many used no index, how many failed, and seconds of
+    CPU, null where the server does not tell.
     """
 
     calls: float
@@ -55,11 +57,12 @@ class Cost(NamedTuple):
     rows: float
     examined: float
     without_index: float
+    errors: float
     cpu_s: float | None
 
 
 Key = tuple[str | None, str]
-NOTHING: Final = Cost(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+NOTHING: Final = Cost(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 FIGURES: Final = "events_statements_summary_by_digest."
 
 
@@ -79,6 +82,7 @@ class MySQLStatements(LinkedCollector[Link]):
         self._texts: dict[str, str] = {}
         self._seen_until = "1970-01-01"
         self._read_at: float | None = None
+        self._errors = Errors()
 
     def _sample(self) -> list[Batch]:
         """Rows of the time since the last reading; none at the first."""
@@ -88,12 +92,19 @@ class MySQLStatements(LinkedCollector[Link]):
             if not self._cadence.due(time.monotonic()):
                 return []
             self._activity = self._activity or activity(self._link)
-            return self._statements(self._activity.db) if self._activity.by_threads else []
+            if not self._activity.by_threads:
+                self._notices.not_measured(self._activity.db, "failed statements", UNTOLD, TO_TELL)
+                return []
+            return [*self._statements(self._activity.db), *self._failed(self._activity.db)]
         except Away:
             return []
         except UserError as refusal:
             self._notices.not_measured(self._link.db, "statements", str(refusal), refusal.hint)
             return []
+
+    def _failed(self, db: str) -> list[Batch]:
+        found = self._errors.read(self._link, db)
+        return [rows("statistic", found)] if found else []
 
     def _statements(self, db: str) -> list[Batch]:
         sql = self._sql or self._counters()
@@ -106,7 +117,7 @@ class MySQLStatements(LinkedCollector[Link]):
         grown = self._grown(read, is_first=before is None)
         if before is None:
             return []
-        top = sorted(grown.items(), key=lambda one: -one[1].elapsed_s)[:_TOP]
+        top = _top(grown)
         self._learn(digest for (_, digest), _ in top)
         top = [(key, cost) for key, cost in top if _OURS not in self._texts.get(key[1], "")]
         found = [self._row(db, key, cost, now - before) for key, cost in top]
@@ -167,18 +178,27 @@ class MySQLStatements(LinkedCollector[Link]):
         about = {"ts": now_us(), "interval_s": seconds, "host": os.uname().nodename, "component": "mysql", "db": db}
         about |= {"entity": key[1], "unit": "per_s", "kind": "rate"}
         named = {"sum_rows_examined": cost.examined, "sum_no_index_used": cost.without_index}
+        if cost.errors:
+            named["sum_errors"] = cost.errors
         return [about | {"name": f"{FIGURES}{name}", "value": value / seconds} for name, value in named.items()]
 
 
+def _top(grown: dict[Key, Cost]) -> list[tuple[Key, Cost]]:
+    """Those that took most time, and those that failed most often."""
+    by_time = sorted(grown.items(), key=lambda one: -one[1].elapsed_s)[:_TOP]
+    failed = sorted((one for one in grown.items() if one[1].errors), key=lambda one: -one[1].errors)[:_TOP_FAILED]
+    return list(dict([*by_time, *failed]).items())
+
+
 def _cost(counters: Sequence[Decimal | int | None]) -> Cost:
-    calls, elapsed, of_rows, examined, without_index, cpu = (float(one or 0) for one in counters)
+    calls, elapsed, of_rows, examined, without_index, errors, cpu = (float(one or 0) for one in counters)
     cpu_s = None if counters[-1] is None else cpu / _PICO
-    return Cost(calls, elapsed / _PICO, of_rows, examined, without_index, cpu_s)
+    return Cost(calls, elapsed / _PICO, of_rows, examined, without_index, errors, cpu_s)
 
 
 def _less(cost: Cost, last: Cost) -> Cost:
     cpu_s = None if cost.cpu_s is None else cost.cpu_s - (last.cpu_s or 0.0)
-    calls, elapsed, of_rows, examined, without_index = (
+    calls, elapsed, of_rows, examined, without_index, errors = (
         now - before for now, before in zip(cost[:-1], last[:-1], strict=True)
     )
-    return Cost(calls, elapsed, of_rows, examined, without_index, cpu_s)
+    return Cost(calls, elapsed, of_rows, examined, without_index, errors, cpu_s)

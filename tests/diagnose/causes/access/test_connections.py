@@ -1,53 +1,11 @@
-"""Connections that are opened all the time, or run out."""
-
-from datetime import UTC, datetime
+"""Connections that run out."""
 
 import pytest
 
 from diagnose.hosts import DB, host
-from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
-
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-
-BUSY = {"idle_pct": 20.0, "wait_io_pct": 0.0, "usr_pct": 40.0, "sys_pct": 40.0, "forks_per_s": 120.0}
-
-
-def test_a_connection_for_each_transaction() -> None:
-    rates = {(None, "pg_stat_database.sessions"): 115.0, (None, "pg_stat_database.xact_commit"): 118.0}
-    finding = diagnose(host(cpu=BUSY, postgres=rates)).findings[0]
-    assert finding.cause == "connection_churn"
-    assert finding.impact.share == pytest.approx(1.39 / (1.39 + 0.3), abs=0.05)
-
-
-def test_helpers_that_come_and_go_are_not_the_connections_doing() -> None:
-    rates = {(None, "pg_stat_database.sessions"): 115.0, (None, "pg_stat_database.xact_commit"): 118.0}
-    churn = {("gzip", "short_lived.ends_per_s"): 200.0, ("gzip", "short_lived.cpu_s_per_s"): 1.0}
-    own = {("postgres", "short_lived.ends_per_s"): 115.0, ("postgres", "short_lived.cpu_s_per_s"): 0.2}
-    findings = diagnose(host(cpu=BUSY, postgres=rates, kernel=churn | own)).findings
-    finding = next(finding for finding in findings if finding.cause == "connection_churn")
-    assert finding.impact.share == pytest.approx(0.5 / (0.5 + 0.3), abs=0.05)
-
-
-def test_transactions_of_another_server_make_it_no_less() -> None:
-    rates = {(None, "pg_stat_database.sessions"): 115.0, (None, "pg_stat_database.xact_commit"): 118.0}
-    about = {"component": "postgresql", "db": "postgresql:5433", "kind": "rate"}
-    pooled = {"pg_stat_database.sessions": 0.1, "pg_stat_database.xact_commit": 5000.0}
-    other = [about | {"name": name, "value": value} for name, value in pooled.items()]
-    finding = diagnose(host(cpu=BUSY, postgres=rates, extra={"statistic": other})).findings[0]
-    assert (finding.cause, finding.confidence, finding.against) == ("connection_churn", 0.9, ())
-
-
-def test_a_pool_that_opens_one_now_and_then_is_healthy() -> None:
-    rates = {(None, "pg_stat_database.sessions"): 0.5, (None, "pg_stat_database.xact_commit"): 118.0}
-    assert diagnose(host(postgres=rates)).healthy
-
-
-def test_connections_that_were_not_counted_are_not_none() -> None:
-    assert diagnose(host(postgres={(None, "pg_stat_database.xact_commit"): 118.0})).healthy
-
 
 SETTINGS = {"max_connections": "100", "superuser_reserved_connections": "3"}
 
@@ -138,15 +96,6 @@ def test_without_the_limit_nothing_is_said() -> None:
     assert diagnose(host(postgres={(None, "pg_stat_activity.connections"): 5000.0})).healthy
 
 
-def test_logons_that_oracle_counts_are_not_all_of_clients() -> None:
-    """Without the time model: an AWR-miner report of a cluster whose parallel servers log on."""
-    common = {"ts": NOON, "interval_s": 3600.0, "component": "oracle", "db": "oracle:DB1", "unit": "per_s"}
-    logons = {**common, "name": "v$sysstat.logons cumulative", "value": 13.0}
-    commits = {**common, "name": "v$sysstat.user commits", "value": 0.7}
-    found = diagnose(Dataset.from_rows(statistic=[logons, commits])).findings
-    assert "connection_churn" not in {finding.cause for finding in found}
-
-
 FULL = "FATAL 53300 sorry, too many clients already"
 
 
@@ -160,41 +109,3 @@ def test_the_logs_errors_are_a_symptom_where_they_are_refused_connections_alone(
     findings = diagnose(host(postgres={**figures, (None, "log.connections_refused"): 2.0})).findings
     by_cause = {finding.cause: finding for finding in findings}
     assert by_cause["errors_logged"].explained_by == explained_by
-
-
-def by_sessions(*sessions: dict[str, object]) -> Finding:
-    rates = {(None, "pg_stat_database.sessions"): 115.0, (None, "pg_stat_database.xact_commit"): 118.0}
-    seen = host(cpu=BUSY, postgres=rates, sessions=sessions)
-    return next(one for one in diagnose(seen).findings if one.cause == "connection_churn")
-
-
-FOREIGN = {"user": "warehouse", "program": "postgres_fdw", "client": "10.0.0.7", "samples": 1}
-
-
-def test_who_opens_them_is_told_by_sessions_that_are_other_ones_at_each_look() -> None:
-    finding = by_sessions(*[FOREIGN] * 6, {"user": "app", "program": "shop"})
-    assert said(finding.title) == "Clients open 115 connections a second, most of them warehouse (postgres_fdw)"
-    told = {said(item.figure): said(item.why) for item in finding.for_}
-    assert told["6 sessions of warehouse (postgres_fdw) that lived for a moment"] == "from 10.0.0.7"
-    assert "keep_connections" in said(finding.remedy[0])
-
-
-def test_who_opens_them_may_be_anybody() -> None:
-    web = {"user": "app", "program": "web", "samples": 1}
-    finding = by_sessions(*[web] * 5)
-    assert said(finding.title) == "Clients open 115 connections a second, most of them app (web)"
-    assert "keep_connections" not in said(finding.remedy[0])
-
-
-@pytest.mark.parametrize(
-    "sessions",
-    [
-        [FOREIGN] * 2,
-        [FOREIGN | {"samples": 20}] * 6,
-        [*[FOREIGN] * 4, *[FOREIGN | {"program": "web"}] * 4],
-        [FOREIGN | {"program": "doctord"}] * 6,
-    ],
-    ids=["few", "they stay", "two alike", "ours"],
-)
-def test_who_opens_them_is_not_guessed(sessions: list[dict[str, object]]) -> None:
-    assert said(by_sessions(*sessions).title) == "Clients open 115 connections a second"

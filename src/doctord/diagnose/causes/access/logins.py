@@ -7,6 +7,7 @@ from doctord.analyse.errors import LOGGED
 from doctord.analyse.sql.role_settings import in_force
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.access import mysql_logins
 from doctord.diagnose.causes.service.met_by import met_by
 from doctord.diagnose.common.connections_held import NEAR_LIMIT
 from doctord.diagnose.common.login_refusals import (
@@ -47,7 +48,8 @@ def logins_refused(case: Case) -> Iterator[Claim]:
     Looks like: FATAL messages at the begin of a session in the server's log: "password authentication failed", "is not
         permitted to log in", "no pg_hba.conf entry", "too many connections for role", "is not currently accepting
         connections", "permission denied for database", a role, database or library that is not there. Sessions that are
-        open go on, and no view counts who did not get in.
+        open go on, and no view counts who did not get in. MySQL counts errors 1045, 1130, 1203, 1226, 3118 and their
+        like, MariaDB Access_denied_errors.
     Hurts because: a client that is refused does nothing at all; a pool lives on its open connections until they end,
         and then stops too.
     Speaks for it: how often, by role, database and client, and beside how many sessions that did begin; what the
@@ -56,11 +58,14 @@ def logins_refused(case: Case) -> Iterator[Claim]:
     Speaks against it: a password that is not over, a limit that is not reached: then it is what the client sends. Names
         that nobody uses here, from addresses that nobody knows, are somebody who tries.
     Remedy: By the message.
-    Verify: No new refusal in the log, and sessions of that role in pg_stat_activity that began after the change.
+    Verify: No new refusal in the log. PostgreSQL: sessions of that role in pg_stat_activity that began after the
+        change. MySQL: Aborted_connects stands still.
     Source: PostgreSQL documentation, "Client Authentication", "Authentication Problems", "Password Authentication",
         CREATE ROLE (VALID UNTIL, CONNECTION LIMIT, LOGIN), CREATE DATABASE (ALLOW_CONNECTIONS, CONNECTION LIMIT),
-        session_preload_libraries, max_wal_senders.
+        session_preload_libraries, max_wal_senders; MySQL Reference Manual, "Troubleshooting Problems Connecting to
+        MySQL", "Server Status Variables"; MariaDB documentation, "Server Status Variables" (Access_denied_errors).
     """
+    yield from mysql_logins.refused(case)
     for db in case.dbs:
         for one in refused_logins(case, db):
             reasons, against = _reasons(case, db, one)

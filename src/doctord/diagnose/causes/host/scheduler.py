@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from doctord.analyse.host.closer_looks import MOVE_S, Caller, Moved, callers, moved
+from doctord.analyse.host.closer_looks import MOVE_S, Caller, Moved, moved
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.system_calls import CALLS_PER_CPU_S, KERNEL_CPUS, storm
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, WARNING_SHARE, Claim, Evidence, at_most
 from doctord.diagnose.phrase import phrase
@@ -16,11 +17,6 @@ from doctord.diagnose.phrase import phrase
 FORCED_PER_S = 100.0
 # With less idle time the queue is what moves tasks: whoever finds a CPU free takes from the others.
 IDLE_PCT = 10.0
-# A system call that does next to nothing takes 0.1 to 0.3 us: with 5 us for it and the program's own work, little is
-# done between two.
-CALLS_PER_CPU_S = 200_000.0
-# A tenth of a CPU in the kernel, half of what the process uses: less is not worth a look at it.
-KERNEL_CPUS, KERNEL_SHARE = 0.1, 0.5
 # Half of a CPU, or a twentieth of the host: less is a note.
 WORTH_CPUS, WORTH_SHARE = 0.5, 0.05
 # A quarter of the host: what is left to others is then plainly less.
@@ -95,7 +91,7 @@ def system_call_storm(case: Case) -> Iterator[Claim]:
     Source: K. Manoharan, notes on Oracle on Solaris, 2008: a high share of the kernel asks for a look at system calls,
         and reads one at a time were the case; Linux, vdso(7).
     """
-    for one in (one for one in callers(case.dataset) if _is_storm(case, one)):
+    if one := storm(case):
         yield Claim(
             phrase("{} (pid {}) makes {:rate system calls}", one.command, one.pid, one.calls_per_s),
             impact=NOT_MEASURED,
@@ -105,7 +101,6 @@ def system_call_storm(case: Case) -> Iterator[Claim]:
             explains_waits=one.cpus >= HOST_SHARE * max(case.cpus, 1),
             first_steps=[phrase("doctord trace --pid {} --for 10s: which call, and of what size.", one.pid)],
         )
-        return
 
 
 def _is_dear(case: Case, one: Caller) -> bool:
@@ -182,14 +177,6 @@ def _forced(case: Case, pushed_off: float) -> float | None:
     if involuntary is None or not switches:
         return None
     return 100 * pushed_off / (switches - involuntary + pushed_off)
-
-
-def _is_storm(case: Case, one: Caller) -> bool:
-    """Whether a process calls all the time: while it was looked at closer, and by its time in the kernel all along."""
-    rows = case.dataset.frame("process").filter(pl.col("pid") == one.pid)
-    kernel = rows["sys_pct"].mean()
-    is_long = isinstance(kernel, float) and kernel >= KERNEL_CPUS * 100
-    return is_long and one.calls_per_cpu_s >= CALLS_PER_CPU_S and one.kernel >= KERNEL_SHARE * one.cpus
 
 
 def _of_caller(one: Caller) -> list[Evidence]:

@@ -10,6 +10,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.service import mysql_failing
 from doctord.diagnose.causes.service.met_by import met_by
 from doctord.diagnose.common import time_limits
 from doctord.diagnose.common.failures import NO_PARTITION, OTHER, Failed, failed, is_over, of_kind, severity_of
@@ -110,7 +111,8 @@ def statements_cancelled(case: Case) -> Iterator[Claim]:
     """Statements are cancelled before they are done: a timeout, or a client that gives up.
 
     Looks like: errors 57014 ("canceling statement due to statement timeout", "due to user request"), 55P03 ("due to
-        lock timeout"), sessions ended with 25P03 (idle in transaction for too long).
+        lock timeout"), sessions ended with 25P03 (idle in transaction for too long). In MySQL and MariaDB errors 1205,
+        1317, 1969 and 3024.
     Hurts because: the time of the statement was spent for nothing, and its client has no answer.
     Speaks for it: the part of the transactions that end so, by which limit: how long it is, and whether it is set for
         the server, a role, a database, or by the session itself.
@@ -122,8 +124,9 @@ def statements_cancelled(case: Case) -> Iterator[Claim]:
         timeout": who holds the lock. 25P03: an application that leaves transactions open.
     Verify: Fewer than one transaction in twenty ends so.
     Source: PostgreSQL documentation, statement_timeout, lock_timeout, idle_in_transaction_session_timeout,
-        "PostgreSQL Error Codes" (57014, 55P03, 25P03).
+        "PostgreSQL Error Codes" (57014, 55P03, 25P03); MySQL Error Message Reference.
     """
+    yield from mysql_failing.failing(case, of_time=True)
     for one in of_kind(case, "timeout"):
         limit = time_limit(case, one.messages[0])
         title = phrase("{:share of transactions} of {} are cancelled{}", one.share, one.db,
@@ -148,17 +151,21 @@ def transactions_fail(case: Case) -> Iterator[Claim]:
 
     Looks like: errors of statements in the log, and rollbacks beside them: a twentieth of all transactions or more, or
         one a second of those that no application expects; of errors that it may expect (a constraint that is violated,
-        an error that its own functions raise, a lock that it did not wait for) most of the transactions.
+        an error that its own functions raise, a lock that it did not wait for) most of the transactions. In MySQL and
+        MariaDB the same of statements, as performance_schema counts those that fail.
     Hurts because: what was asked for was not done, and whoever asked was told so.
-    Speaks for it: the part of the transactions that fail, by SQLSTATE and message; who meets it.
+    Speaks for it: the part of the transactions that fail, by SQLSTATE and message; who meets it; in MySQL by the number
+        of the error and by statement.
     Speaks against it: errors that end no transaction, after a savepoint: fewer rollbacks than errors.
     Remedy: By SQLSTATE, the most frequent first: class 42 is a statement that can never succeed (a release that does
         not fit the schema, a missing right), 22 a value that does not fit, 23 a constraint (INSERT ... ON CONFLICT in
         place of trying), 25 what follows from an earlier error or writes to a standby, 58 and XX the system below or
         the server itself: its log, its disks, damaged data. log_min_error_statement = error shows the statements.
     Verify: The error's rate falls, and commits rise by as much.
-    Source: PostgreSQL documentation, "PostgreSQL Error Codes", log_min_error_statement, log_line_prefix (%e).
+    Source: PostgreSQL documentation, "PostgreSQL Error Codes", log_min_error_statement, log_line_prefix (%e); MySQL
+        Reference Manual, "Error Summary Tables", "Statement Summary Tables".
     """
+    yield from mysql_failing.failing(case, of_time=False)
     for one in (each for db in case.dbs for each in failed(case, db)):
         if (one.kind in (OTHER, NO_PARTITION) or one.kind.may_be_meant) and one.is_told:
             yield from _by_share(one, _title(one), 0.6 if one.kind.may_be_meant else 0.9, _met(case, one))

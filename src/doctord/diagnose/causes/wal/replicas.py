@@ -5,6 +5,7 @@ from typing import Final
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.wal import mysql_replicas
 from doctord.diagnose.causes.wal.paused_replay import paused
 from doctord.diagnose.causes.wal.restoring import restoring
 from doctord.diagnose.causes.wal.standbys import CONNECTED, waits_for_missing
@@ -29,29 +30,38 @@ LATE_S = 60.0
 
 @cause()
 def standby_stands_still(case: Case) -> Iterator[Claim]:
-    """A standby does not follow: replay is paused, nothing reaches it, its WAL was removed, or is not fetched.
+    """A standby does not follow: replay is paused or has stopped, nothing reaches it, or what it needs was removed.
 
     Looks like: pg_is_wal_replay_paused() is true; or primary_conninfo is set and pg_stat_wal_receiver has no row; or
         the log, its own or that of the server that it follows, has "requested WAL segment ... has already been
-        removed" again and again; or one run of restore_command does not come back (wait event RestoreCommand).
+        removed" again and again; or one run of restore_command does not come back (wait event RestoreCommand). In
+        MySQL and MariaDB Replica_IO_Running or Replica_SQL_Running that is not Yes.
     Hurts because: who reads there sees the past; a failover to it loses or first replays all since; on the primary a
         slot keeps WAL for it, and with synchronous_commit = remote_apply commits wait.
     Speaks for it: that it is paused, or not connected, at every look, or for the last minute at the least; the setting
         that its log says is lower than the primary's; WAL that it received and has not replayed; how often it asked for
-        WAL that was removed; the process below the server's startup process, its age and where it stands.
+        WAL that was removed; the process below the server's startup process, its age and where it stands; the number
+        of a replica's last error.
     Speaks against it: it replays from an archive meanwhile (restore_command); somebody paused it on purpose, for a
-        look at one moment; it has not asked for a minute; WAL that is replayed while its restore_command runs.
-    Remedy: Paused by itself, as a setting is lower than the primary's (max_connections, max_worker_processes,
+        look at one moment; it has not asked for a minute; WAL that is replayed while its restore_command runs; a
+        replica without an error, which was stopped by a command.
+    Remedy: Find out since when, and whether somebody did it on purpose.
+        PostgreSQL: paused by itself, as a setting is lower than the primary's (max_connections, max_worker_processes,
         max_wal_senders, max_prepared_transactions, max_locks_per_transaction): raise that and restart;
         pg_wal_replay_resume() would shut it down. Paused at a recovery target: pg_wal_replay_resume() ends the
         recovery. Paused by somebody: ask who did it, then pg_wal_replay_resume(). Not connected: its log says why
         (password, pg_hba.conf, a slot that is gone). A restore_command that hangs: set right what it waits for. WAL
         that was removed: get it from the archive (restore_command), or make the standby anew; pg_rewind does not help.
-    Verify: pg_stat_wal_receiver has a row, and the lag in pg_stat_replication of the primary falls.
+        MySQL: Last_SQL_Error: mend the row or table that differs, then START REPLICA. Last_IO_Error: account, address,
+        TLS; a log that the source has not any more: take the replica anew.
+    Verify: The lag falls. PostgreSQL: pg_stat_wal_receiver has a row; pg_stat_replication of the primary.
+        MySQL: SHOW REPLICA STATUS.
     Source: PostgreSQL documentation, "Recovery Control Functions", "Hot Standby" (Administrator's Overview),
         recovery_target_action, pg_stat_wal_receiver, "Log-Shipping Standby Servers" (Streaming Replication),
-        wal_keep_size, restore_command, "IPC Wait Events" (RestoreCommand).
+        wal_keep_size, restore_command, "IPC Wait Events" (RestoreCommand); MySQL Reference Manual, "SHOW REPLICA STATUS
+        Statement"; MariaDB documentation, "SHOW REPLICA STATUS".
     """
+    yield from mysql_replicas.stopped(case)
     for db in case.dbs:
         gone = removed(case, db)
         if gone is not None and not (waits_for_missing(case, db) and not gone.is_over):
@@ -117,18 +127,29 @@ def standby_behind(case: Case) -> Iterator[Claim]:
     """A standby is far behind its primary.
 
     Looks like: replay_lag of pg_stat_replication of a minute and more, with more WAL not replayed than a few
-        segments.
+        segments. In MySQL and MariaDB Seconds_Behind_Source of a minute more than SOURCE_DELAY asks for.
     Hurts because: who reads there sees the past; a failover to it loses what it has not received, and replays for
         long before it opens.
-    Speaks for it: seconds and bytes of the lag; where they lie: not sent, not flushed, not replayed.
-    Speaks against it: an old lag beside few bytes: an idle primary, whose last change was replayed late.
-    Remedy: Not sent: network or primary (wal_compression, the slot's other readers). Not flushed: the standby's disk.
-        Not replayed: replay is one process: a conflict with a query that holds it up (max_standby_streaming_delay,
-        hot_standby_feedback), a CPU of its own, recovery_prefetch; a large DROP or many small transactions on the
-        primary.
-    Verify: replay_lag of pg_stat_replication.
-    Source: PostgreSQL documentation, pg_stat_replication, "Handling Query Conflicts", recovery_prefetch.
+    Speaks for it: seconds and bytes of the lag; where they lie: not sent, not flushed, not replayed; what the applier
+        of a replica waits for, and which session has locked its rows; one applier for what many sessions did.
+    Speaks against it: an old lag beside few bytes: an idle primary, whose last change was replayed late; a replica that
+        catches up.
+    Remedy: See where it is late: on the way, on the standby's disk, or in what replays.
+        PostgreSQL: not sent: network or primary (wal_compression, the slot's other readers). Not flushed: the
+        standby's disk. Not replayed: replay is one process: a conflict with a query that holds it up
+        (max_standby_streaming_delay, hot_standby_feedback), a CPU of its own, recovery_prefetch; a large DROP or many
+        small transactions on the primary.
+        MySQL: end the transaction on the replica that holds the rows; replica_parallel_workers (MariaDB:
+        slave_parallel_threads) of 4 and more, with dependencies by write sets (binlog_transaction_dependency_tracking,
+        to 8.4; MariaDB: slave_parallel_mode = optimistic); a primary key for every table; smaller transactions at the
+        source; innodb_flush_log_at_trx_commit = 2 on the replica where commits are what it waits for.
+    Verify: The lag falls. PostgreSQL: replay_lag of pg_stat_replication. MySQL: Seconds_Behind_Source of SHOW REPLICA
+        STATUS.
+    Source: PostgreSQL documentation, pg_stat_replication, "Handling Query Conflicts", recovery_prefetch; MySQL
+        Reference Manual, "SHOW REPLICA STATUS Statement", "Replication SQL Thread States", replica_parallel_workers;
+        MariaDB documentation, "Parallel Replication".
     """
+    yield from mysql_replicas.behind(case, LATE_S)
     behind = {(one.db, one.entity): one for one in case.figures(LAG)}
     subscribers = {(one.db, one.entity) for one in case.figures(LOGICAL) if one.last}
     for late in case.figures(LAG_S):
