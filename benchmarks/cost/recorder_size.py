@@ -117,8 +117,11 @@ def mib(pid: int, file: str, name: str) -> float:
 
 def children(pid: int) -> list[int]:
     """Processes that a process started and that are alive."""
-    threads = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+    found = list[int]()
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended since it was listed
+            found += map(int, (thread / "children").read_text().split())
+    return found
 
 
 def show(looks: list[Look], peak: float, hours: float) -> None:

@@ -18,6 +18,8 @@ REPLICA: Final = "replica_status."  # of a replica, as it tells of itself
 HIDDEN: Final = "(set, not shown)"
 SERVER_PID: Final = "server_pid"
 SYSTEM_USER: Final = "system user"  # of replication's threads
+# performance_schema has them under the user who started them, and MariaDB's among its background threads.
+IS_REPLICATION: Final = "name LIKE 'thread/sql/replica%' OR name LIKE 'thread/sql/slave%'"
 # Of the background threads together: seconds on a CPU, and seconds ready without one.
 BACKGROUND: Final = ("threads.background_cpu_s_per_s", "threads.background_run_wait_s_per_s")
 

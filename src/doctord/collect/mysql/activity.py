@@ -30,7 +30,9 @@ _BY_LIST: Final = (
     "AND p.user <> 'event_scheduler' AND (p.command NOT IN ({rest}){or_open})"
 )
 _BY_THREADS: Final = (
-    "SELECT /* doctord */ p.processlist_id AS doctord, p.processlist_user, p.processlist_host, p.processlist_db, "
+    "SELECT /* doctord */ p.processlist_id AS doctord, "  # noqa: S608 - our own names
+    f"IF({mysql_names.IS_REPLICATION}, '{mysql_names.SYSTEM_USER}', p.processlist_user), "
+    "p.processlist_host, p.processlist_db, "
     "p.processlist_command, 1000 * p.processlist_time, p.processlist_state, LEFT(p.processlist_info, 4000), s.digest, "
     "p.thread_os_id, {trx} FROM performance_schema.threads p {join} "
     "LEFT JOIN performance_schema.events_statements_current s "

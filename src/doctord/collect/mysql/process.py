@@ -17,7 +17,7 @@ from doctord.errors import UserError
 
 _BACKGROUND: Final = (
     "SELECT /* doctord */ thread_os_id AS doctord FROM performance_schema.threads "  # noqa: S608 - our own names
-    f"WHERE (type = 'BACKGROUND' OR processlist_user = '{mysql_names.SYSTEM_USER}') AND thread_os_id IS NOT NULL"
+    f"WHERE (type = 'BACKGROUND' OR {mysql_names.IS_REPLICATION}) AND thread_os_id IS NOT NULL"
 )
 _THREADS_AGAIN_S: Final = 60.0
 UNTOLD: Final = "nobody tells which they are: what they take of the CPUs counts as the sessions'"

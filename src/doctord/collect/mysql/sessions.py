@@ -111,7 +111,7 @@ class MySQLSessions(LinkedCollector[Link]):
             "client": client_of(thread.host or ""),
             "state": "idle in transaction" if is_idle else "active",
             **self._wait(state, since_s, thread.os_thread),
-            "statement_id": self._texts.id_of(thread),
+            "statement_id": None if thread.is_applier else self._texts.id_of(thread),  # of the whole: BEGIN
             "in_state_s": since_s if waited_s is None else float(waited_s),
             "statement_s": None if is_idle else since_s,
             "transaction_s": None if thread.transaction_s is None else float(thread.transaction_s),

@@ -38,7 +38,7 @@ def every(failed_per_s: float, raised: dict[str, float], text: str = "SELECT `a`
 
 def test_a_table_that_is_not_there() -> None:
     finding = found(40.0, {NO_TABLE: 40.0})["transactions_fail"]
-    assert said(finding.title) == f"20 % of statements of {DB} fail, most with ER_NO_SUCH_TABLE (1146)"
+    assert said(finding.title) == f"20 % of the statements of {DB} fail, most with ER_NO_SUCH_TABLE (1146)"
     assert (finding.severity, finding.impact.share, finding.time_of) == ("warning", 0.2, "statements")
     assert "40 per s of them: SELECT `a` FROM `t`" in [
         f"{said(item.figure)}: {said(item.why)}" for item in finding.for_
@@ -87,6 +87,6 @@ def test_a_statement_that_can_never_succeed_among_keys_that_are_tried() -> None:
 
 def test_mariadb_tells_the_statement_alone() -> None:
     finding = found(40.0, {})["transactions_fail"]
-    assert said(finding.title) == f"20 % of statements of {DB} fail: SELECT `a` FROM `t`"
+    assert said(finding.title) == f"20 % of the statements of {DB} fail: SELECT `a` FROM `t`"
     assert finding.severity == "warning"
     assert found(40.0, {}, "INSERT INTO `t` VALUES (?)")["transactions_fail"].severity == "note"

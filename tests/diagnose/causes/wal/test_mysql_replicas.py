@@ -104,7 +104,7 @@ def test_one_that_is_as_late_as_it_was_told_to_be_is_not_behind() -> None:
 
 def test_one_that_catches_up_is_told_as_such() -> None:
     finding = replica(late(400.0), late(100.0))["standby_behind"]
-    assert said(finding.against[0].figure) == "300 s less than before"
+    assert said(finding.against[0].figure) == "5 min less than before"
 
 
 def test_an_applier_is_no_client_whose_time_counts() -> None:
