@@ -20,6 +20,8 @@ CONNECTS_PER_S = 10.0
 THREADS_PER_S = 100.0
 OPENED = "connections opened"
 STATEMENTS = "global_status.questions"
+THREADS_MADE = "global_status.threads_created"
+THREADS_ANEW = 0.1  # of the connections
 # A connection for five transactions, or for five statements where these are what is counted.
 LITTLE_WORK = 0.2
 LOGON = "connection management call elapsed time"
@@ -154,13 +156,21 @@ def _by_number(case: Case, db: str | None, connects: float | None, commits: floa
             *for_,
             *([first.evidence] if first else []),
             *([] if is_threads else _forks(case)),
-            *counted(case, "global_status.threads_created", "{:rate threads created}", "", "the thread cache is small"),
+            *_threads_made(case, connects),
             *cost.evidence,
         ],
         against=against,
         first_steps=(KEEP,) if first and first.is_foreign_server else (),
         explains=_of_own_calls(case, db) if for_ else (),
     )  # fmt: skip
+
+
+def _threads_made(case: Case, connects: float) -> list[Evidence]:
+    """How many threads a server starts anew, where its cache of them serves hardly anybody."""
+    made = case.total(THREADS_MADE) or 0.0
+    if made < THREADS_ANEW * connects:
+        return []
+    return counted(case, THREADS_MADE, "{:rate threads created}", "", "the thread cache is small")
 
 
 class _Cost(NamedTuple):
