@@ -16,11 +16,19 @@ VIEWS: Final = "pg_rewrite"
 EXECUTES: Final = "(execute)"
 """What a function that makes up statements reads, besides what its source names."""
 FOREIGN_TABLES: Final = "pg_foreign_table"
-COMPONENTS: Final = (FOREIGN_KEYS, TRIGGERS, FUNCTIONS, VIEWS, FOREIGN_TABLES)
+EVENT_TRIGGERS: Final = "pg_event_trigger"
+COMPONENTS: Final = (FOREIGN_KEYS, TRIGGERS, FUNCTIONS, VIEWS, FOREIGN_TABLES, EVENT_TRIGGERS)
 
+# The command's words stand here.
+BEGINNING: Final = 80
+LOGIN: Final = "login"
 _KEY: Final = regex(r"^\((?P<columns>.*)\) references (?P<table>.*)$")
 _TRIGGER: Final = regex(
     r"^(?P<when>[a-z ]+?) (?P<events>[a-z, ]+) for each (?P<level>\w+)(?P<deferred>, deferred)?: (?P<function>.*)$"
+)
+_EVENT_TRIGGER: Final = regex(r"^(?P<event>\w+)(?: \((?P<commands>[A-Z, ]+)\))?: (?P<function>.*)$")
+_DEFINES: Final = regex(
+    r"^\s*(?:create|alter|drop|comment|grant|revoke|reindex|refresh|security|import)\b", re.IGNORECASE
 )
 _NAME: Final = regex(r"[^\W\d][\w$]*")
 _FOREIGN: Final = regex(r"^server (?P<server>.*) \((?P<wrapper>[^()]*)\)(?:, fetch_size (?P<size>\d+))?$")
@@ -56,6 +64,15 @@ class Trigger(NamedTuple):
     level: str
     function: str
     is_deferred: bool = False
+
+
+class EventTrigger(NamedTuple):
+    """A trigger of an event (`ddl_command_end`, say), for the commands named, else for all, and its function."""
+
+    name: str
+    event: str
+    commands: tuple[str, ...]
+    function: str
 
 
 class Write(NamedTuple):
@@ -141,6 +158,18 @@ class Dependencies:
                 yield ForeignTable(
                     name, found["server"], found["wrapper"], int(found["size"]) if found["size"] else None
                 )
+
+    def event_triggers(self, text: str) -> Iterator[EventTrigger]:
+        """The event triggers that a statement fires which defines something (DDL)."""
+        if not _DEFINES.match(text):
+            return
+        words = {word.upper() for word in _NAME.findall(text[:BEGINNING])}
+        for name, value in self._told[EVENT_TRIGGERS].items():
+            if (found := _EVENT_TRIGGER.match(value)) is None or found["event"] == LOGIN:
+                continue
+            commands = tuple(found["commands"].split(", ")) if found["commands"] else ()
+            if not commands or any(words >= {*command.split()} for command in commands):
+                yield EventTrigger(name, found["event"], commands, found["function"])
 
     def _of(self, component: str, table: str) -> Iterator[tuple[str, str]]:
         start = f"{table} "

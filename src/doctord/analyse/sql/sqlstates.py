@@ -22,6 +22,7 @@ BY_WORDS: Final = (
     ("no space left on device", "53100"),
     ("disk quota exceeded", "53100"),
     ("exceeds temp_file_limit", "53400"),
+    ("snapshot too old", "72000"),
     ("too many open files", "53000"),
     ("file too large", "XX000"),
     ("insufficient file descriptors", "53000"),

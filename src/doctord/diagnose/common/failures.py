@@ -70,6 +70,7 @@ KINDS: Final = (
     Kind("disk full", ("53100", "58030", "XX000"), "quota exceeded", is_servers_own=True),
     # EFBIG has none either.
     Kind("file size", ("58030", "XX000"), "file too large", is_servers_own=True),
+    Kind("snapshot too old", ("72000",), is_servers_own=True),
     Kind("temp_file_limit", ("53400",), "temp_file_limit"),
     Kind("descriptors", ("53000", "58030", "XX000"), "too many open files", is_servers_own=True),
     Kind("descriptors", ("53000",), "file descriptors", is_servers_own=True),

@@ -335,3 +335,13 @@ def test_a_receiver_that_expects_duplicate_keys(postgres_server: Callable[..., P
     ]
     assert [one["severity"] for one in told] == ["note"] * len(told), told
     assert "duplicate key" in str(told)
+
+
+@pytest.mark.parametrize("threshold", ["0", None])
+def test_snapshots_that_are_too_old_are_told_from_the_first_on(threshold: str | None) -> None:
+    settings = {"old_snapshot_threshold": threshold} if threshold else {}
+    seen = failing({"ERROR 72000 snapshot too old": 0.5}, settings=settings)
+    finding = found(seen)["snapshots_too_old"]
+    assert finding.severity == "warning"
+    told = ", old_snapshot_threshold = 0" if threshold else ""
+    assert said(finding.title) == f"Statements of {DB} fail, 10 times: snapshot too old{told}"

@@ -112,6 +112,32 @@ def test_full_log_buffers() -> None:
     assert "400 times a second" in said(found[0].title)
 
 
+LOAD = {
+    "statement_id": "7", "text": "insert into readings select $1", "calls_per_s": 5.0, "elapsed_s_per_s": 0.08,
+    "rows_per_s": 15_000.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("writes", "blocks", "severity"),
+    [(410.0, "8", "warning"), (4000.0, "8", None), (410.0, "2048", "note")],
+    ids=["most writes of the log", "few of them", "large buffers"],
+)
+def test_a_load_that_writes_the_log_itself(writes: float, blocks: str, severity: str | None) -> None:
+    figures = {(None, "pg_stat_wal.wal_buffers_full"): 400.0, (None, "pg_stat_wal.wal_write"): writes}
+    settings = {"wal_buffers": blocks, "wal_sync_method": "open_sync"}
+    waiting = {"wait_class": "Commit", "event": "WALWrite", "statement_id": "7", "interval_s": 0.06}
+    seen = host(time={("CPU", "CPU"): 0.05}, postgres=figures, settings=settings, statements=[LOAD], sessions=[waiting])
+    found = {finding.cause: finding for finding in diagnose(seen).findings}
+    assert ("wal_buffers_full" in found) is (severity is not None)
+    if severity:
+        finding = found["wal_buffers_full"]
+        assert finding.severity == severity
+        told = [said(item.figure) for item in finding.for_]
+        assert "98 % of its writes" in told
+        assert "wal_sync_method = open_sync" in told
+
+
 def test_commits_of_mysql_are_the_same_causes() -> None:
     """MySQL has the commits that wait, by the state of its threads, and no time of a write of the log."""
     row = {"ts": START, "interval_s": 60.0, "host": "h", "db": "mysql:3306"}

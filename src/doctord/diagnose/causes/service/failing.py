@@ -23,6 +23,7 @@ from doctord.diagnose.words import shortened
 # What the causes of this file are behind.
 SYMPTOMS = ("rollbacks_many", "errors_logged")
 TRANSACTIONS = "transactions"
+OLD_SNAPSHOTS = "old_snapshot_threshold"
 # The server itself warns of its queue of notifications from half of its room on.
 QUEUE, QUEUE_FULL_PCT = "pg_notification_queue.used_pct", 50.0
 # A transaction that is open for so long while the queue is not emptied is no short one.
@@ -143,6 +144,39 @@ def _is_all_of_some(one: Failed, limit: TimeLimit | None) -> bool:
     """
     is_set_for_it = limit is not None and limit.seconds is not None
     return is_set_for_it and one.per_s >= STEADY_PER_S and one.severity == "note" and not is_over(one)
+
+
+@cause(explains=SYMPTOMS)
+def snapshots_too_old(case: Case) -> Iterator[Claim]:
+    """Statements fail since what they have to read of the past was removed.
+
+    Looks like: error 72000, "snapshot too old", of statements that run for longer than old_snapshot_threshold.
+    Hurts because: each report or dump that takes longer ends without a result, however often it is begun again.
+    Speaks for it: how often it came, who met it, and the threshold.
+    Speaks against it: a threshold that was chosen so, and reports that are meant to give up.
+    Remedy: old_snapshot_threshold = -1 switches it off (0 does not: it is no minute at all); it takes a restart. Else
+        longer than the longest report, or shorter reports. From version 17 on there is none.
+    Verify: No new "snapshot too old" in the log.
+    Source: PostgreSQL documentation, old_snapshot_threshold (to 16), "PostgreSQL Error Codes" (72000).
+    """
+    for one in of_kind(case, "snapshot too old"):
+        limit = case.setting(OLD_SNAPSHOTS, one.db)
+        yield Claim(
+            phrase("Statements of {} fail, {:count time/times}: snapshot too old{}", one.db, round(one.count),
+                   phrase(", {} = {}", OLD_SNAPSHOTS, limit) if limit else ""),
+            impact=measured(one.share),
+            confidence=0.95,
+            severity="note" if is_over(one) else "warning",
+            for_=[
+                *one.evidence(),
+                *_met(case, one),
+                *([Evidence("setting", f"name = '{OLD_SNAPSHOTS}' and db = '{one.db}'",
+                            phrase("{} = {}", OLD_SNAPSHOTS, limit), "", "minutes; -1 is off")] if limit else []),
+            ],
+            against=is_over(one),
+            time_of=TRANSACTIONS,
+            database=one.db,
+        )  # fmt: skip
 
 
 @cause(explains=SYMPTOMS)

@@ -1,17 +1,30 @@
 """PostgreSQL's redo: the buffers of the write-ahead log, and checkpoints."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import polars as pl
+
+from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.wal.checkpoint_reasons import COMMANDED_FIRST, reasons
+from doctord.diagnose.common.scans import per_call
+from doctord.diagnose.common.slowed import is_slowed, severity
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import phrase
+from doctord.diagnose.words import shortened
 
 # Requested checkpoints closer than this write most pages in full again and again.
 CHECKPOINT_EVERY_S = 60.0
 FULL_PAGES_MUCH = 0.3
+FOR_BUFFERS, OF_WRITES = ("WALBufMapping", "WALInsert"), ("WALWrite", "WALWriteLock", "WALSync")
+# Where most writes of the log are for want of a buffer, who waits for one waits for that.
+MOST_WRITES = 0.5
+FEWEST_SAMPLES = 10
+LARGE_BLOCKS = 2048  # 16 MB, which wal_buffers = -1 does not go beyond
+SYNCED_WRITES = ("open_sync", "open_datasync")
+MOST_TOLD = 3
 BLOCK_BYTES = 8192
 
 
@@ -25,47 +38,79 @@ BLOCK_BYTES = 8192
 def wal_buffers_full(case: Case) -> Iterator[Claim]:
     """Sessions write the log themselves because its buffers are full.
 
-    Looks like: `pg_stat_wal.wal_buffers_full` grows; sessions wait on `WALBufMapping` or `WALInsert`.
+    Looks like: `pg_stat_wal.wal_buffers_full` grows; sessions wait on `WALBufMapping` or `WALInsert`, and where most of
+        the log's writes are such, on `WALWrite`.
     Hurts because: a session that finds no free log buffer has to write old ones out before it can go on.
-    Speaks for it: how often it happened per second, and the time waited for log buffers.
-    Speaks against it: few of these waits: the buffers fill, but it costs nothing.
+    Speaks for it: how often it happened per second, and what part of all writes of the log that is; the time waited;
+        statements that write much and spend half of their time so; open_sync, which syncs each of these writes.
+    Speaks against it: few of these waits: the buffers fill, but it costs nothing. Buffers of 16 MB and more: then the
+        log's device takes no more.
     Remedy: Raise wal_buffers (16 MB is the automatic ceiling; 64 MB serves high redo rates); it needs a restart.
+        wal_sync_method = fdatasync in place of open_sync.
     Verify: wal_buffers_full per second near zero, and the share of `WALBufMapping` and `WALInsert` waits falls.
-    Source: PostgreSQL documentation, pg_stat_wal and wal_buffers; K. Manoharan's redo case, 2008 (log buffer space).
+    Source: PostgreSQL documentation, pg_stat_wal, wal_buffers and wal_sync_method; K. Manoharan's redo case, 2008 (log
+        buffer space).
     """
-    full = case.total("pg_stat_wal.wal_buffers_full") or 0.0
-    events = ("WALBufMapping", "WALInsert")
+    full, writes = case.total("pg_stat_wal.wal_buffers_full") or 0.0, case.total("pg_stat_wal.wal_write")
+    of_writes = full / writes if writes else 0.0
+    events = (*FOR_BUFFERS, *(OF_WRITES if of_writes >= MOST_WRITES else ()))
     share = case.time.share(None, *events)
-    if full < 1 or not case.worth_saying(share):
+    slowed = [one for one in case.statements if full >= 1 and is_slowed(one, _waiting(case, one, events))]
+    if full < 1 or not (case.worth_saying(share) or slowed):
         return
-    written = case.total("pg_stat_wal.wal_bytes")
+    written, blocks = case.total("pg_stat_wal.wal_bytes"), case.setting_of_any("wal_buffers")
+    is_large = blocks is not None and int(blocks) >= LARGE_BLOCKS
+    method = case.setting_of_any("wal_sync_method")
     yield Claim(
         phrase("The log's buffers are full {:.0f} times a second", full),
         impact=share,
-        confidence=0.8,
+        confidence=0.6 if is_large else 0.8,
+        severity=severity(case, share, slowed=bool(slowed) and not is_large),
         for_=[
             Evidence(
                 "statistic",
                 "name = 'pg_stat_wal.wal_buffers_full'",
                 phrase("{:.0f per s}", full),
                 phrase("{:.0f per s}", 1),
-                phrase("wal_buffers holds {} blocks", case.setting_of_any("wal_buffers") or "an unknown number of"),
+                phrase("wal_buffers holds {} blocks", blocks or "an unknown number of"),
                 "at_least",
             ),
-            Evidence(
-                "session", f"event in {events}", phrase("{:share of database}", share), "", "waited for log buffers"
+            *(
+                [Evidence("statistic", "name = 'pg_stat_wal.wal_write'", phrase("{:share} of its writes", of_writes),
+                          "", "sessions write it themselves, in the middle of a statement")]
+                if of_writes >= MOST_WRITES
+                else []
+            ),
+            Evidence("session", f"event in {events}", phrase("{:share of database}", share), "", "waited for that"),
+            *(
+                Evidence("statement", f"statement_id = '{one.statement_id}'", per_call(one), "",
+                         shortened(one.text or ""))
+                for one in slowed[:MOST_TOLD]
             ),
             *(
-                [
-                    Evidence(
-                        "statistic", "name = 'pg_stat_wal.wal_bytes'", phrase("{:bytes/s}", written), "", "redo written"
-                    )
-                ]
+                [Evidence("statistic", "name = 'pg_stat_wal.wal_bytes'", phrase("{:bytes/s}", written), "",
+                          "redo written")]
                 if written is not None
                 else []
             ),
+            *(
+                [Evidence("setting", "name = 'wal_sync_method'", phrase("wal_sync_method = {}", method), "",
+                          "each of these writes waits for the disk")]
+                if method in SYNCED_WRITES
+                else []
+            ),
         ],
-    )
+        against=[Evidence("setting", "name = 'wal_buffers'", phrase("wal_buffers = {} blocks", blocks),
+                          phrase("{:,}", LARGE_BLOCKS), "large already: the log's device takes no more")]
+        if is_large
+        else [],
+    )  # fmt: skip
+
+
+def _waiting(case: Case, one: Statement, events: Sequence[str]) -> float:
+    """The part (0 to 1) of the samples of a statement that wait so."""
+    own = case.samples_of(one)
+    return own.filter(pl.col("event").is_in(events)).height / own.height if own.height >= FEWEST_SAMPLES else 0.0
 
 
 @cause(

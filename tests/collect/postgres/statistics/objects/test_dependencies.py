@@ -94,6 +94,21 @@ def test_triggers_functions_and_views(server: PostgresServer, shop: str, link: L
     assert told(link, Dependencies(), "pg_rewrite") == {"large": "public.orders", "larger": "public.large"}
 
 
+def test_event_triggers(server: PostgresServer, shop: str, link: Link) -> None:
+    server.execute(
+        "CREATE FUNCTION record() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'",
+        "CREATE EVENT TRIGGER every ON ddl_command_end EXECUTE FUNCTION record()",
+        "CREATE EVENT TRIGGER a_few ON sql_drop WHEN TAG IN ('DROP TABLE', 'DROP VIEW') EXECUTE FUNCTION record()",
+        "CREATE EVENT TRIGGER off ON sql_drop EXECUTE FUNCTION record()",
+        "ALTER EVENT TRIGGER off DISABLE",
+        dbname=shop,
+    )
+    assert told(link, Dependencies(), "pg_event_trigger") == {
+        "shop.every": "ddl_command_end: public.record",
+        "shop.a_few": "sql_drop (DROP TABLE, DROP VIEW): public.record",
+    }
+
+
 def test_a_function_whose_body_is_parsed(server: PostgresServer, shop: str, link: Link) -> None:
     if server.version < 14:
         pytest.skip("bodies that are parsed came with version 14")

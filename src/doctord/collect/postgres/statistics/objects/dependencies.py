@@ -17,6 +17,7 @@ FUNCTIONS: Final = "pg_proc"
 VIEWS: Final = "pg_rewrite"
 POLICIES: Final = "pg_policy"
 FOREIGN_TABLES: Final = "pg_foreign_table"
+EVENT_TRIGGERS: Final = "pg_event_trigger"
 
 # Catalogues alone, without a lock on a table. A key is served by an index that begins with one of its columns; one that
 # leaves out nulls only serves as well, for a null refers to nothing.
@@ -92,6 +93,12 @@ FROM pg_foreign_table AS t JOIN pg_class AS c ON c.oid = t.ftrelid JOIN pg_names
      JOIN pg_foreign_server AS s ON s.oid = t.ftserver JOIN pg_foreign_data_wrapper AS w ON w.oid = s.srvfdw
 ORDER BY t.ftrelid LIMIT 500
 """
+_EVENT_TRIGGERS: Final = """\
+SELECT /* doctord */ e.evtname AS name, e.evtevent AS event, array_to_string(e.evttags, ', ') AS tags,
+       fn.nspname || '.' || f.proname AS function
+FROM pg_event_trigger AS e JOIN pg_proc AS f ON f.oid = e.evtfoid JOIN pg_namespace AS fn ON fn.oid = f.pronamespace
+WHERE e.evtenabled IN ('O', 'A') ORDER BY e.oid LIMIT 100
+"""
 _RELATIONS: Final = """\
 SELECT /* doctord */ n.nspname || '.' || c.relname AS name
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -117,8 +124,9 @@ class Dependencies:
 
     Components: `pg_constraint` (foreign keys that no index serves), `pg_trigger`, `pg_proc` (what functions name of
     tables, views and other functions), `pg_rewrite` (what views are made of), `pg_policy` (policies of tables with
-    row-level security in force, and the functions that they call), `pg_foreign_table` (its server), and what the
-    planner is told by hand (`told_to_planner.py`). The value is null once it is gone.
+    row-level security in force, and the functions that they call), `pg_foreign_table` (its server), `pg_event_trigger`
+    (its event, the commands that it is for, where not for all, and its function), and what the planner is told by hand
+    (`told_to_planner.py`). The value is null once it is gone.
     """
 
     def __init__(self) -> None:
@@ -153,6 +161,9 @@ def _now(link: Link) -> Told:
     for table in link.query(_FOREIGN_TABLES):
         size = f", fetch_size {table['fetch_size']}" if table["fetch_size"] else ""
         told[FOREIGN_TABLES, table["name"]] = f"server {table['server']} ({table['wrapper']}){size}"
+    for trigger in link.query(_EVENT_TRIGGERS):
+        commands = f" ({trigger['tags']})" if trigger["tags"] else ""
+        told[EVENT_TRIGGERS, trigger["name"]] = f"{trigger['event']}{commands}: {trigger['function']}"
     for view in link.query(_VIEWS):
         told[VIEWS, view["name"]] = ", ".join(view["uses"])
     functions = link.query(_FUNCTIONS)
