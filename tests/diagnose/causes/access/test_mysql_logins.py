@@ -40,11 +40,17 @@ def test_a_locked_account_among_many_that_get_in() -> None:
 
 
 def test_mariadb_counts_what_it_denied() -> None:
-    finding = refused(2.0, {("global_status.access_denied_errors", None): 1.5})
+    counted = {("global_status.access_denied_errors", None): 1.5, ("global_status.aborted_connects", None): 1.7}
+    finding = refused(2.0, counted)
     assert finding is not None
     assert said(finding.title) == f"{DB} refuses logins, 30 times: access is denied: user, host or password"
 
 
 def test_one_now_and_then_and_health_checks_that_hang_up_are_nothing() -> None:
-    assert refused(2.0, {("global_status.access_denied_errors", None): 0.1}) is None
-    assert refused(2.0, {("global_status.aborted_connects", None): 1.0}) is None
+    counted = {("global_status.access_denied_errors", None): 0.01, ("global_status.aborted_connects", None): 1.0}
+    assert refused(2.0, counted) is None
+
+
+def test_statements_that_mariadb_denies_are_no_logins() -> None:
+    counted = {("global_status.access_denied_errors", None): 3.0, ("global_status.aborted_connects", None): 0.0}
+    assert refused(2.0, counted) is None

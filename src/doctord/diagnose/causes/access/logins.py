@@ -49,7 +49,7 @@ def logins_refused(case: Case) -> Iterator[Claim]:
         permitted to log in", "no pg_hba.conf entry", "too many connections for role", "is not currently accepting
         connections", "permission denied for database", a role, database or library that is not there. Sessions that are
         open go on, and no view counts who did not get in. MySQL counts errors 1045, 1130, 1203, 1226, 3118 and their
-        like, MariaDB Access_denied_errors.
+        like, MariaDB Access_denied_errors with Aborted_connects.
     Hurts because: a client that is refused does nothing at all; a pool lives on its open connections until they end,
         and then stops too.
     Speaks for it: how often, by role, database and client, and beside how many sessions that did begin; what the

@@ -12,6 +12,7 @@ from doctord.diagnose.phrase import phrase
 
 ATTEMPTS: Final = f"{STATUS}connections"
 DENIED: Final = f"{STATUS}access_denied_errors"  # MariaDB's
+ABORTED: Final = f"{STATUS}aborted_connects"
 _WHO: Final = (
     "The server's error log names user and host at log_error_verbosity = 3 (MariaDB: log_warnings = 2); MySQL's "
     "performance_schema.host_cache has COUNT_AUTHENTICATION_ERRORS by host."
@@ -79,5 +80,7 @@ def _told(case: Case, db: str | None) -> list[tuple[float, Refusal, str]]:
     by_number = [(one.per_s, REFUSALS[one.number], one.filter) for one in raised(case, db) if one.number in REFUSALS]
     if by_number:
         return by_number
-    return [(one.mean, _DENIED, f"name = '{DENIED}' and db = '{db}'")
-            for one in case.figures(DENIED) if one.db == db and one.mean > 0]  # fmt: skip
+    # MariaDB counts statements among them that were denied, and health checks among the others.
+    denied, aborted = case.total(DENIED, db) or 0.0, case.total(ABORTED, db) or 0.0
+    per_s = min(denied, aborted)
+    return [(per_s, _DENIED, f"name in ('{DENIED}', '{ABORTED}') and db = '{db}'")] if per_s else []

@@ -59,7 +59,7 @@ def wal_buffers_full(case: Case) -> Iterator[Claim]:
     if full < 1 or not (case.worth_saying(share) or slowed):
         return
     written, blocks = case.total("pg_stat_wal.wal_bytes"), case.setting_of_any("wal_buffers")
-    is_large = blocks is not None and int(blocks) >= LARGE_BLOCKS
+    is_large = blocks is not None and blocks.isdecimal() and int(blocks) >= LARGE_BLOCKS
     method = case.setting_of_any("wal_sync_method")
     yield Claim(
         phrase("The log's buffers are full {:.0f} times a second", full),
