@@ -153,6 +153,13 @@ def test_all_threads_of_a_process_count(sampler: HostSampler, start: Start) -> N
     # Hashing outside the interpreter's lock keeps two threads running at once.
     work = "import hashlib, threading\ndata = bytes(1 << 24)\ndef spin():\n while True: hashlib.sha256(data)\n"
     pid = start(sys.executable, "-c", work + "for _ in range(2): threading.Thread(target=spin).start()")
+    deadline = time.monotonic() + 60
+    # On a busy machine an interpreter takes long to begin: what is measured begins once all of them run.
+    threads = Path(f"/proc/{pid}/task")
+    while len([*threads.iterdir()]) != 3:
+        assert time.monotonic() < deadline, "the threads did not begin"
+        time.sleep(0.05)
+    take(sampler)
     take_after(sampler, 0.4)
     row = of(take_after(sampler, 0.8), pid)
     assert row["threads"] == 3
