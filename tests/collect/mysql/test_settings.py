@@ -101,6 +101,20 @@ def test_what_needs_a_right_is_said_once_with_the_grant(server: MariaDBServer) -
     assert "GRANT PROCESS" in events[1]["hint"]
 
 
+def test_what_is_refused_is_not_asked_again_at_once() -> None:
+    """Each time that a server refuses us it counts a statement that failed."""
+    failed = "select sum(sum_errors) from performance_schema.events_statements_summary_global_by_event_name"
+    with running_mysql() as server:
+        driver = MySQLDriver(f"127.0.0.1:{server.port}", "doctord", "open sesame")
+        with closing(MySQLSettings(driver, Notices())) as collector:
+            collector.sample()
+            ((before,),) = server.execute(failed)
+            for _ in range(5):
+                collector.sample()
+            ((after,),) = server.execute(failed)
+    assert after == before
+
+
 def test_servers_of_this_host_are_found_with_their_sockets(server: MariaDBServer) -> None:
     assert server.process is not None
     found = {one.pid: one.socket for one in discover.servers()}

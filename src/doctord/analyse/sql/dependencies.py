@@ -21,15 +21,20 @@ COMPONENTS: Final = (FOREIGN_KEYS, TRIGGERS, FUNCTIONS, VIEWS, FOREIGN_TABLES, E
 
 # The command's words stand here.
 BEGINNING: Final = 80
-LOGIN: Final = "login"
 _KEY: Final = regex(r"^\((?P<columns>.*)\) references (?P<table>.*)$")
 _TRIGGER: Final = regex(
     r"^(?P<when>[a-z ]+?) (?P<events>[a-z, ]+) for each (?P<level>\w+)(?P<deferred>, deferred)?: (?P<function>.*)$"
 )
 _EVENT_TRIGGER: Final = regex(r"^(?P<event>\w+)(?: \((?P<commands>[A-Z, ]+)\))?: (?P<function>.*)$")
-_DEFINES: Final = regex(
-    r"^\s*(?:create|alter|drop|comment|grant|revoke|reindex|refresh|security|import)\b", re.IGNORECASE
-)
+# Which statements an event is of. Source: PostgreSQL documentation, "Overview of Event Trigger Behavior".
+_FIRES: Final = {
+    "sql_drop": regex(r"^\s*(?:drop|alter)\b", re.IGNORECASE),
+    "table_rewrite": regex(r"^\s*alter\b", re.IGNORECASE),
+    **dict.fromkeys(
+        ("ddl_command_start", "ddl_command_end"),
+        regex(r"^\s*(?:create|alter|drop|comment|grant|revoke|reindex|refresh|security|import)\b", re.IGNORECASE),
+    ),
+}
 _NAME: Final = regex(r"[^\W\d][\w$]*")
 _FOREIGN: Final = regex(r"^server (?P<server>.*) \((?P<wrapper>[^()]*)\)(?:, fetch_size (?P<size>\d+))?$")
 _WRITTEN: Final = regex(
@@ -160,12 +165,11 @@ class Dependencies:
                 )
 
     def event_triggers(self, text: str) -> Iterator[EventTrigger]:
-        """The event triggers that a statement fires which defines something (DDL)."""
-        if not _DEFINES.match(text):
-            return
+        """The event triggers that a statement fires which defines something (DDL), as far as its first words tell."""
         words = {word.upper() for word in _NAME.findall(text[:BEGINNING])}
         for name, value in self._told[EVENT_TRIGGERS].items():
-            if (found := _EVENT_TRIGGER.match(value)) is None or found["event"] == LOGIN:
+            found = _EVENT_TRIGGER.match(value)
+            if found is None or found["event"] not in _FIRES or not _FIRES[found["event"]].match(text):
                 continue
             commands = tuple(found["commands"].split(", ")) if found["commands"] else ()
             if not commands or any(words >= {*command.split()} for command in commands):

@@ -9,10 +9,13 @@ from typing import Final, NamedTuple
 
 from doctord.collect.core.link import Link
 from doctord.collect.mysql.activity import Thread
+from doctord.collect.mysql.refusals import Refusals
 from doctord.errors import UserError
 
 _EVERY_S: Final = 0.5
 _ON_METADATA: Final = "metadata lock"
+_OF_ROWS: Final = "who holds rows"
+_OF_TABLES: Final = "who holds metadata locks"
 # Of who is ahead, one that waits for nothing is the one to look at: else the queue itself would be told.
 _ROWS: Final = (
     "SELECT /* doctord */ r.trx_mysql_thread_id AS doctord, "
@@ -57,6 +60,7 @@ class Blockers:
         self._known: dict[int, int] = {}
         self._asked_at = 0.0
         self.refused: dict[str, UserError] = {}
+        self._not_now = Refusals()
 
     def look(self, link: Link, threads: Iterable[Thread], *, is_mariadb: bool) -> Mapping[int, int]:
         """Those of the moment; what may not be read is in `refused`, by what is not seen.
@@ -76,21 +80,27 @@ class Blockers:
         return self._known
 
     def _of_rows(self, link: Link, *, is_mariadb: bool) -> dict[int, int]:
+        if _OF_ROWS in self._not_now:
+            return {}
         try:
             return {int(sid): int(by) for sid, by in link.query(_ROW_LOCKS[is_mariadb])}
         except UserError as refusal:
-            self.refused["who holds rows"] = refusal
+            self.refused[_OF_ROWS] = refusal
+            self._not_now.add(_OF_ROWS)
             return {}
 
     def _of_tables(self, link: Link) -> dict[int, int]:
+        if _OF_TABLES in self._not_now:
+            return {}
         try:
             told = link.query(_METADATA_LOCKS)
         except UserError as refusal:
-            self.refused["who holds metadata locks"] = refusal
+            self.refused[_OF_TABLES] = refusal
+            self._not_now.add(_OF_TABLES)
             return {}
         locks = [MetadataLock(int(sid), schema, table, mode, bool(held)) for sid, schema, table, mode, held in told]
         if not locks:
-            self.refused["who holds metadata locks"] = UserError("metadata locks are not instrumented", _INSTRUMENT)
+            self.refused[_OF_TABLES] = UserError("metadata locks are not instrumented", _INSTRUMENT)
         return behind_tables(locks)
 
 

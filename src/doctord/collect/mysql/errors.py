@@ -12,7 +12,6 @@ from doctord.collect.core.link import Link
 from doctord.collect.core.rates import Counters
 from doctord.dataset import mysql_names
 from doctord.dataset.rows import now_us
-from doctord.errors import UserError
 
 _FAILED: Final = (
     "SELECT /* doctord */ SUM(sum_errors) AS doctord "
@@ -35,10 +34,11 @@ class Errors:
     def __init__(self) -> None:
         """Nothing is read yet."""
         self._counters = Counters[tuple[str, str | None]](from_zero=True)
-        self._tells_numbers = True
 
-    def read(self, link: Link, db: str) -> list[dict[str, Any]]:
+    def read(self, link: Link, db: str, *, by_number: bool) -> list[dict[str, Any]]:
         """Rows of `statistic`; none at the first call. An error that was not there before began at none.
+
+        `by_number` is whether the server counts errors by their numbers, too.
 
         Raises:
             Away: the connection broke.
@@ -46,7 +46,7 @@ class Errors:
         """
         [(failed,)] = link.query(_FAILED)
         told: dict[tuple[str, str | None], float] = {(mysql_names.FAILED_STATEMENTS, None): float(failed or 0)}
-        for number, state, name, raised in self._by_error(link):
+        for number, state, name, raised in link.query(_BY_ERROR) if by_number else ():
             told[mysql_names.RAISED, f"{number} {state} {name}"] = float(raised)
         increase = self._counters.step(time.monotonic(), told)
         if increase is None:
@@ -58,12 +58,3 @@ class Errors:
             for (name, entity), per_s in increase.per_s.items()
             if per_s or entity is None
         ]
-
-    def _by_error(self, link: Link) -> list[Any]:
-        if not self._tells_numbers:
-            return []
-        try:
-            return link.query(_BY_ERROR)
-        except UserError:  # MariaDB has no such table
-            self._tells_numbers = False
-            return []

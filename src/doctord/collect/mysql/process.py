@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from doctord.collect.core.link import Link
 from doctord.collect.core.rates import Counters
+from doctord.collect.mysql.refusals import Refusals
 from doctord.collect.mysql.threads import own_tasks
 from doctord.dataset import mysql_names
 from doctord.errors import UserError
@@ -34,6 +35,7 @@ class ServerProcess:
         self._threads: list[int] = []
         self._threads_at_s = 0.0
         self._counters = Counters[tuple[int, str]]()
+        self._refused = Refusals()
 
     def settings(self, link: Link) -> list[dict[str, Any]]:
         """The number of the server's process, as a setting; to be called for each connection, before `statistics`.
@@ -42,6 +44,7 @@ class ServerProcess:
             Away: the connection broke.
         """
         self._tasks, self._counters = own_tasks(link, self._proc), Counters()
+        self._refused.forget()
         if self._tasks is None:
             return []
         self._look(link)
@@ -88,10 +91,13 @@ class ServerProcess:
     def _look(self, link: Link) -> None:
         """Ask which threads are in the background."""
         self._threads_at_s = time.monotonic()
+        if _BACKGROUND in self._refused:
+            return
         try:
             self._threads = [int(thread) for (thread,) in link.query(_BACKGROUND)]
         except UserError:  # performance_schema may not be read: then the whole process stands for its sessions
             self._threads = []
+            self._refused.add(_BACKGROUND)
 
 
 def _schedstat(task: Path) -> tuple[float, float] | None:

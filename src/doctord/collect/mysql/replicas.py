@@ -15,6 +15,7 @@ from doctord.collect.core.linked import LinkedCollector
 from doctord.collect.core.notices import Notices
 from doctord.collect.core.rates import Counters
 from doctord.collect.mysql.driver import is_mariadb
+from doctord.collect.mysql.refusals import Refusals
 from doctord.dataset import mysql_names
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
@@ -57,16 +58,18 @@ class MySQLReplicas(LinkedCollector[Link]):
         self._sql = ""
         self._is_mariadb = False
         self._positions = Counters[tuple[str, str, str]]()
+        self._refused = Refusals()
 
     def _sample(self) -> list[Batch]:
         """Readings of this moment, and how far it came since the last call; none where nothing is replicated."""
         try:
             if self._link.open() or not self._sql:
                 self._begin()
-            return self._figures(_channels(self._link, self._sql))
+            return [] if self._sql in self._refused else self._figures(_channels(self._link, self._sql))
         except Away:
             return []
         except UserError as refusal:
+            self._refused.add(self._sql)
             self._notices.not_measured(self._db, "replication", str(refusal), _GRANTS[self._is_mariadb])
             return []
 
@@ -76,6 +79,7 @@ class MySQLReplicas(LinkedCollector[Link]):
         self._is_mariadb = is_mariadb(str(version))
         self._sql = _statement(str(version))
         self._positions = Counters()
+        self._refused.forget()
 
     def _figures(self, channels: list[Channel]) -> list[Batch]:
         about = {"ts": now_us(), "host": os.uname().nodename, "component": mysql_names.COMPONENT, "db": self._db}

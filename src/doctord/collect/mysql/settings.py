@@ -16,6 +16,7 @@ from doctord.collect.core.notices import Notices
 from doctord.collect.core.rates import Counters
 from doctord.collect.mysql.driver import is_mariadb
 from doctord.collect.mysql.process import TO_TELL, UNTOLD, ServerProcess
+from doctord.collect.mysql.refusals import Refusals
 from doctord.dataset import mysql_names
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
@@ -52,6 +53,7 @@ class MySQLSettings(LinkedCollector[Link]):
         self._counters = Counters[str]()
         self._db: str | None = None
         self._process = ServerProcess()
+        self._refused = Refusals()
 
     def _sample(self) -> list[Batch]:
         """Settings at first, and figures since the last call."""
@@ -65,6 +67,7 @@ class MySQLSettings(LinkedCollector[Link]):
             return []
 
     def _settings(self) -> list[Batch]:
+        self._refused.forget()
         held = {str(name).lower(): str(value) for name, value in self._link.query(_VARIABLES)}
         port = held.get("port", "0")
         self._db = f"mysql:{port}" if port != "0" else self._link.db
@@ -105,17 +108,23 @@ class MySQLSettings(LinkedCollector[Link]):
 
     def _metrics(self) -> dict[str, str]:
         """InnoDB's metrics by the name that the status has for them elsewhere."""
+        if _METRICS in self._refused:
+            return {}
         try:
             return {_AS_METRICS[str(name)]: str(count) for name, count in self._link.query(_METRICS)}
         except UserError as refusal:
+            self._refused.add(_METRICS)
             self._notices.not_measured(self._db, "InnoDB's history and deadlocks", str(refusal), _PROCESS)
             return {}
 
     def _sleeping(self) -> list[dict[str, object]]:
         """Transactions whose session does nothing: how many, and the age of the oldest."""
+        if _SLEEPING in self._refused:
+            return []
         try:
             [(count, oldest_s)] = self._link.query(_SLEEPING)
         except UserError as refusal:
+            self._refused.add(_SLEEPING)
             self._notices.not_measured(self._db, "transactions of sleeping sessions", str(refusal), _PROCESS)
             return []
         gauge = {"component": mysql_names.COMPONENT, "kind": "gauge"}

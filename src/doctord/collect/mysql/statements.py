@@ -95,15 +95,19 @@ class MySQLStatements(LinkedCollector[Link]):
             if not self._activity.by_threads:
                 self._notices.not_measured(self._activity.db, "failed statements", UNTOLD, TO_TELL)
                 return []
-            return [*self._statements(self._activity.db), *self._failed(self._activity.db)]
+            return [*self._statements(self._activity.db), *self._failed(self._activity)]
         except Away:
             return []
         except UserError as refusal:
             self._notices.not_measured(self._link.db, "statements", str(refusal), refusal.hint)
             return []
 
-    def _failed(self, db: str) -> list[Batch]:
-        found = self._errors.read(self._link, db)
+    def _failed(self, server: Activity) -> list[Batch]:
+        try:
+            found = self._errors.read(self._link, server.db, by_number=not server.is_mariadb)
+        except UserError as refusal:
+            self._notices.not_measured(server.db, "failed statements", str(refusal), refusal.hint)
+            return []
         return [rows("statistic", found)] if found else []
 
     def _statements(self, db: str) -> list[Batch]:

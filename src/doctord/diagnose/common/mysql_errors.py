@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from doctord.dataset.mysql_names import RAISED
+from doctord.analyse.figures import Statistic
+from doctord.dataset.mysql_names import FAILED_STATEMENTS, RAISED
 from doctord.diagnose.case import Case
 
 
@@ -27,8 +28,15 @@ class Raised(NamedTuple):
 
 def raised(case: Case, db: str | None) -> list[Raised]:
     """What a server raised, most often first; empty where it does not tell."""
-    told = ((one.mean, one.entity or "") for one in case.figures(RAISED) if one.db == db and one.mean > 0)
-    return [_raised(per_s, entity) for per_s, entity in told]
+    told = (_raised(over_all(case, one), one.entity or "") for one in case.figures(RAISED) if one.db == db)
+    return sorted((one for one in told if one.per_s > 0), key=lambda one: -one.per_s)
+
+
+def over_all(case: Case, one: Statistic) -> float:
+    """The rate, over all the time that failed statements were counted, of what is told only while it happens."""
+    counted_s = next((all_.seconds for all_ in case.figures(FAILED_STATEMENTS) if all_.db == one.db), 0.0)
+    seconds = max(counted_s, one.seconds)
+    return one.mean * one.seconds / seconds if seconds else one.mean
 
 
 def _raised(per_s: float, entity: str) -> Raised:

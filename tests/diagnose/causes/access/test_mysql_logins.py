@@ -39,6 +39,21 @@ def test_a_locked_account_among_many_that_get_in() -> None:
     assert "ACCOUNT UNLOCK" in said(finding.remedy[0])
 
 
+def test_a_few_seconds_of_it_are_not_taken_for_the_whole_time() -> None:
+    """A number is told while it comes: ten seconds of an hour in which statements were counted all along."""
+    at = {"ts": NOON, "host": "h", "db": DB, "component": "mysql", "kind": "rate"}
+    whole = at | {"interval_s": 3600.0}
+    rows = [
+        whole | {"name": "global_status.connections", "value": 40.0},
+        whole | {"name": "events_statements_summary_global_by_event_name.sum_errors", "value": 0.0},
+        at | {"interval_s": 10.0, "name": RAISED, "entity": "1045 28000 ER_ACCESS_DENIED_ERROR", "value": 18.0},
+    ]
+    [finding] = [one for one in diagnose(Dataset.from_rows(statistic=rows)).findings if one.cause == "logins_refused"]
+    assert (finding.severity, said(finding.title)) == (
+        "warning", f"{DB} refuses logins, 180 times: user, host or password is wrong",
+    )  # fmt: skip
+
+
 def test_mariadb_counts_what_it_denied() -> None:
     counted = {("global_status.access_denied_errors", None): 1.5, ("global_status.aborted_connects", None): 1.7}
     finding = refused(2.0, counted)

@@ -44,11 +44,12 @@ def test_the_functions_own_time_says_how_much_of_it_is_the_triggers() -> None:
     [
         {"value": "ddl_command_end (CREATE INDEX): public.record"},
         {"value": "login: public.record"},
+        {"value": "sql_drop: public.record"},
         {"text": "insert into basket values ($1)"},
         {"ms": 2.0},
         {"calls": 0.1},
     ],
-    ids=["of another command", "of logins", "it defines nothing", "quick", "seldom"],
+    ids=["of another command", "of logins", "of what is dropped", "it defines nothing", "quick", "seldom"],
 )
 def test_else_it_is_not_why(changes: dict[str, Any]) -> None:
     assert "event_trigger_slow" not in found(**changes)

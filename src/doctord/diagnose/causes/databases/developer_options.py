@@ -28,7 +28,7 @@ _WRITES: Final = "each statement writes lines of it into the log"
 OPTIONS: Final = {
     "ignore_system_indexes": _Option(
         "each new session, and whoever plans, reads the system catalogues from end to end",
-        explains=("connection_churn", "logins_slow", "hard_parsing", "planning_slow", "other_messages"),
+        explains=("connection_churn", "logins_slow", "hard_parsing", "planning_slow"),
     ),
     "debug_discard_caches": _Option(
         "what is known of tables and plans is thrown away all the time, and looked up anew",

@@ -31,7 +31,9 @@ def server_bound_to_cpus(case: Case) -> Iterator[Claim]:
     Verify: Cpus_allowed_list in /proc/PID/status names all CPUs; the run queue's share of the time falls.
     Source: sched_setaffinity(2), cpuset(7), systemd.resource-control(5), AllowedCPUs=.
     """
-    told = case.dataset.frame("setting").filter((pl.col("component") == COMPONENT) & pl.col("name").str.contains(_CPUS))
+    settings = case.dataset.frame("setting").sort("ts", maintain_order=True)
+    told = settings.filter((pl.col("component") == COMPONENT) & pl.col("name").str.contains(_CPUS))
+    told = told.unique("name", keep="last", maintain_order=True)
     allowed = frozenset[int]().union(*(cpu_list(value) for value in told["value"]))
     share = case.time.share(*RUN_QUEUE)
     if not 0 < len(allowed) < case.cpus or not case.worth_saying(share):
@@ -57,7 +59,7 @@ def server_bound_to_cpus(case: Case) -> Iterator[Claim]:
         confidence=0.9,
         for_=[
             Evidence("setting", f"component = '{COMPONENT}' and name like '%.cpus'",
-                     phrase("{:count process/processes}", told["name"].n_unique()), "", "may run there alone"),
+                     phrase("{:count process/processes}", told.height), "", "may run there alone"),
             *for_,
         ],
         against=against,

@@ -10,7 +10,7 @@ from doctord.dataset.mysql_names import FAILED_BY_DIGEST, FAILED_STATEMENTS, STA
 from doctord.diagnose.case import Case
 from doctord.diagnose.causes.access.mysql_logins import REFUSALS
 from doctord.diagnose.common.failures import LOST_SHARE, MOST, NEVER_SUCCEEDS_PER_S, OFTEN, OFTEN_PER_S
-from doctord.diagnose.common.mysql_errors import Raised, raised
+from doctord.diagnose.common.mysql_errors import Raised, over_all, raised
 from doctord.diagnose.finding import CRITICAL_SHARE, Claim, Evidence, Severity, measured
 from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.words import shortened
@@ -190,8 +190,11 @@ def _by_statement(case: Case, db: str | None) -> list[Evidence]:
 
 def _failed_texts(case: Case, db: str | None) -> list[tuple[float, str]]:
     """The statements that failed, most often first, where their text is known."""
-    told = ((one.mean, case.statement_text(one.entity)) for one in case.figures(FAILED_BY_DIGEST) if one.db == db)
-    return [(per_s, text) for per_s, text in told if text]
+    own = sorted(
+        ((over_all(case, one), one.entity) for one in case.figures(FAILED_BY_DIGEST) if one.db == db),
+        key=lambda one: -one[0],
+    )
+    return [(per_s, text) for per_s, digest in own if (text := case.statement_text(digest))]
 
 
 def _is_query(case: Case, db: str | None) -> bool:

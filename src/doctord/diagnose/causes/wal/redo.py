@@ -11,7 +11,7 @@ from doctord.diagnose.causes.wal.checkpoint_reasons import COMMANDED_FIRST, reas
 from doctord.diagnose.common.scans import per_call
 from doctord.diagnose.common.slowed import is_slowed, severity
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.finding import Claim, Evidence, at_most
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
 
@@ -63,7 +63,7 @@ def wal_buffers_full(case: Case) -> Iterator[Claim]:
     method = case.setting_of_any("wal_sync_method")
     yield Claim(
         phrase("The log's buffers are full {:.0f} times a second", full),
-        impact=share,
+        impact=at_most(share) if of_writes >= MOST_WRITES else share,  # a commit's write may be among them
         confidence=0.6 if is_large else 0.8,
         severity=severity(case, share, slowed=bool(slowed) and not is_large),
         for_=[
