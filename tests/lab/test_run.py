@@ -106,6 +106,7 @@ def test_a_throttled_disk_slows_the_load_and_its_group_is_gone_afterwards() -> N
         ("shared_memory_small", "a /dev/shm of its own"),
         ("far_clients", "a network of its own"),
         ("huge_pages_reserved", "vm.nr_hugepages"),
+        ("huge_page_stalls", "the settings of transparent huge pages"),
     ],
 )
 def test_without_root_a_fault_that_needs_it_is_skipped_and_says_what_for(

@@ -1,9 +1,14 @@
 """Numbers of findings become words here, and nowhere else."""
 
+import ast
+import string
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+import doctord
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Phrase, figures, listed, phrase
 from doctord.report.phrases import said, says_share, threshold
@@ -29,6 +34,27 @@ from doctord.report.phrases import said, says_share, threshold
 )  # fmt: skip
 def test_a_phrase_shows_its_values(told: Phrase, words: str) -> None:
     assert said(told) == words
+
+
+def _formats_in(file: Path) -> Iterator[str]:
+    """The formats of all places in the texts of a file, but those that are put together out of names."""
+    tree = ast.parse(file.read_text())
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and "{:" in node.value
+            and id(node) not in parts
+        ):
+            yield from (spec for _, _, spec, _ in string.Formatter().parse(node.value) if spec and "%Y" not in spec)
+
+
+def test_each_place_of_a_cause_can_be_shown() -> None:
+    for file in Path(doctord.__file__).parent.rglob("diagnose/**/*.py"):
+        for spec in _formats_in(file):
+            value = datetime(2026, 11, 27, tzinfo=UTC) if spec[0] == "%" else 1.5
+            assert said(phrase(f"{{:{spec}}}", value)), f"{file}: {spec}"
 
 
 def test_a_phrase_is_never_text_by_accident() -> None:

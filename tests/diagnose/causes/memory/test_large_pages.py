@@ -88,6 +88,14 @@ def test_compaction_stalls() -> None:
     assert not finding.against
 
 
+@pytest.mark.parametrize(("kernel_pct", "above"), [(70.0, "compaction_stalls"), (20.0, None)])
+def test_stalls_explain_full_cpus_where_the_kernel_is_at_work(kernel_pct: float, above: str | None) -> None:
+    cpu = {"usr_pct": 99.0 - kernel_pct, "sys_pct": kernel_pct, "idle_pct": 1.0}
+    time = {("CPU", "CPU"): 1.0, ("Scheduler", "run queue"): 1.0}
+    findings = found(host(memory={"pressure_some_pct": 45.0}, kernel=STALLED, cpu=cpu, time=time))
+    assert findings["cpu_saturated"].explained_by == above
+
+
 def test_stalls_for_want_of_memory_are_told_as_such() -> None:
     memory = {"pressure_some_pct": 22.0, "available_bytes": GIB, "swap_in_per_s": 3000.0}
     finding = found(host(memory=memory, kernel=STALLED))["compaction_stalls"]

@@ -26,6 +26,9 @@ IN_LARGE_BLOCKS = 0.1
 FREE_SHARE = 0.05
 # Of the large pages that were asked for; below it a request now and then met a bad moment.
 FALLBACKS = 0.1
+# Whoever compacts does so on a CPU: where the kernel takes as much of it as the programs, it is the kernel's work.
+MOST_OF_CPU = 0.5
+CPU_SYMPTOMS = ("cpu_few_statements", "statement_dominates", "cpu_saturated", "cpu_full", "cpu_other_processes")
 SETTINGS = ("huge_pages", "huge_pages_status", "large_pages", "use_large_pages")
 
 
@@ -114,7 +117,8 @@ def compaction_stalls(case: Case) -> Iterator[Claim]:
     Hurts because: who asks for a large page moves other pages out of the way first, for milliseconds each time, in the
         middle of a statement; when that fails it gets small pages after all.
     Speaks for it: stalls per second while tasks wait for memory, how many fail, free memory that lies in small pieces,
-        transparent huge pages that are always asked for.
+        transparent huge pages that are always asked for. It is work on a CPU: where the kernel takes most of the CPU
+        time, statements that hold CPUs do so for this reason.
     Speaks against it: little memory available: then it is short, and in pieces for that reason.
     Remedy: Let nobody wait for a huge page: transparent_hugepage/defrag = defer+madvise or never, enabled = madvise;
         databases take explicit huge pages, reserved at boot. Raise vm.min_free_kbytes, so that the kernel compacts
@@ -127,16 +131,18 @@ def compaction_stalls(case: Case) -> Iterator[Claim]:
     lost_pct = _lost_pct(case)
     if stalls is None or stalls < STALLS_PER_S or lost_pct is None or lost_pct < LOST_PCT:
         return
-    available, total = case.mean("memory", "available_bytes"), case.mean("memory", "total_bytes")
+    available, total, kernel = case.mean("memory", "available_bytes"), case.mean("memory", "total_bytes"), _kernel(case)
     available_pct = None if available is None or not total else 100 * available / total
     for_, against = weigh(
         [
             Sign("statistic", "name = 'vmstat.compact_stall'", stalls, STALLS_PER_S, "{:.1f compactions/s} waited for",
-                 "each takes milliseconds" if failed is None else phrase("{:.1f/s} of them in vain", failed)),
+                 "each takes milliseconds" if failed is None else phrase("{:.1f per s} of them in vain", failed)),
             Sign("memory", "pressure_some_pct is not null", lost_pct, LOST_PCT, "{:.1f %} of the time lost to memory",
                  "somebody waits for it"),
             Sign("memory", "available_bytes is not null", available_pct, LOW_AVAILABLE_PCT,
                  "{:.0f %} of memory available", "there is memory, but not in one piece", "memory is short"),
+            Sign("cpu", "cpu is null", kernel, MOST_OF_CPU, "{:share} of the CPU time is the kernel's",
+                 "it moves pages about on a CPU"),
         ]
     )  # fmt: skip
     yield Claim(
@@ -145,7 +151,15 @@ def compaction_stalls(case: Case) -> Iterator[Claim]:
         confidence=0.6 if against else 0.85,
         for_=[*for_, *_pieces(case), *_always(case)],
         against=against,
+        explains=CPU_SYMPTOMS if kernel is not None and kernel >= MOST_OF_CPU else (),
     )
+
+
+def _kernel(case: Case) -> float | None:
+    """The kernel's share of the CPU time."""
+    programs, kernel = case.mean("cpu", "usr_pct"), case.mean("cpu", "sys_pct")
+    used = (programs or 0.0) + (kernel or 0.0)
+    return kernel / used if kernel is not None and used else None
 
 
 def _lost_pct(case: Case) -> float | None:
@@ -203,7 +217,7 @@ def memory_fragmented(case: Case) -> Iterator[Claim]:
     for_, against = weigh(
         [
             Sign("statistic", "name = 'vmstat.thp_fault_fallback'", refused * 100, FALLBACKS * 100,
-                 "{:.0f %} of the large pages asked for were not given", phrase("{:.1f/s}", fallbacks)),
+                 "{:.0f %} of the large pages asked for were not given", phrase("{:.1f per s}", fallbacks)),
             Sign("statistic", "name = 'vmstat.compact_stall'", case.total("vmstat.compact_stall"), STALLS_PER_S,
                  "{:.1f compactions/s} waited for", "tasks wait for it", "nobody waits for it"),
         ]
