@@ -1,4 +1,4 @@
-"""A set of breaks: a TOML file with a `[[break]]` for each, written from PostgreSQL's documentation alone.
+"""A set of breaks: a TOML file with a `[[break]]` for each, written from the server's documentation alone.
 
     [[break]]
     name = "sequence_behind_its_column"
@@ -18,6 +18,10 @@
 
 `{1..1000}` is a random whole number of that range, another one each time.
 Roles that a break makes may log in over the socket without a password; over 127.0.0.1 app alone may.
+
+With `engine = "mysql"` or `"mariadb"` it is a server of that kind: `prepare` and `sql` are sent as root over the
+socket, as one text of several statements, app@localhost has all rights on shop.*, and `shell` knows $DATADIR, $SOCKET,
+$PORT and $PID. MySQL's programs are in the folder `bin` of $DOCTORD_MYSQL.
 """
 
 import tomllib
@@ -26,6 +30,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from doctord.errors import UserError
+from doctord.lab.fault import Engine
 
 
 class Service(NamedTuple):
@@ -57,9 +62,9 @@ class Session(NamedTuple):
 class Break(NamedTuple):
     """One break, and what an administrator would want to be told of it.
 
-    `healthy`: nothing is wrong, and nothing above a note may be said. `settings` are those of postgresql.conf from the
-    start. The break is `sql` (by psql), then `shell` (by bash as root, with $PGDATA, $PGHOST, $PGPORT; what it leaves
-    running is killed in the end), then a restart, then the `sessions`; after `warm_up_s` the check-up looks.
+    `healthy`: nothing is wrong, and nothing above a note may be said. `settings` are the server's from the start. The
+    break is `sql`, then `shell` (by bash as root, with $PGDATA, $PGHOST, $PGPORT; what it leaves running is killed in
+    the end), then a restart, then the `sessions`; after `warm_up_s` the check-up looks.
     """
 
     name: str
@@ -76,6 +81,7 @@ class Break(NamedTuple):
     sessions: tuple[Session, ...]
     settings: Mapping[str, str]
     warm_up_s: float
+    engine: Engine
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Self:
@@ -84,7 +90,7 @@ class Break(NamedTuple):
         sessions = tuple(Session(**one | {"sql": tuple(one["sql"])}) for one in told.pop("session", ()))
         by_default: dict[str, Any] = {
             "half": "", "healthy": False, "prepare": "", "sql": "", "shell": "", "restart": False, "settings": {},
-            "warm_up_s": 5.0,
+            "warm_up_s": 5.0, "engine": "postgresql",
         }  # fmt: skip
         return cls(**by_default | told, services=services, sessions=sessions)
 

@@ -1,11 +1,11 @@
-"""What the check-up says of a server that somebody broke who knows PostgreSQL's documentation and not our causes.
+"""What the check-up says of a server that somebody broke who knows the server's documentation and not our causes.
 
     .venv/bin/python benchmarks/breaks/run.py benchmarks/breaks/set_7.toml [NAME...]
     .venv/bin/python benchmarks/breaks/run.py benchmarks/breaks/set_7.toml --judge NAME right "names the sequence"
     .venv/bin/python benchmarks/breaks/run.py benchmarks/breaks/set_7.toml --again
 
 A set is written before its first run (break_cases.py says how), with what is right. Each break is put into a private
-PostgreSQL beside the service that it hurts, and looked at once. A run is a row of SET-runs.jsonl beside the set, with
+server beside the service that it hurts, and looked at once. A run is a row of SET-runs.jsonl beside the set, with
 what the check-up said, what the service lost, and the slowest synced write beside it (`disk`); whoever judges it
 (right, half, honest, wrong, false alarm) reads that against what was written down. False healthy is judged here:
 nothing above a note, and the service lost something. The recording stays in OUT, so that `--again` asks the causes of
@@ -13,23 +13,20 @@ today.
 """
 
 import argparse
-import os
-import signal
 import statistics
-import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final
 
-import psycopg
 from break_cases import Break, Session, read
-from break_clients import Request, connected, serving
+from break_clients import ERRORS, Place, Request, connected, serving
+from break_servers import server_of, shell
 
 sys.path.append(str(Path(__file__).parents[1]))
 from lab_runs import Run, judged_again, judged_by, keep, keep_judged_again, kept
@@ -37,24 +34,15 @@ from lab_runs import Run, judged_again, judged_by, keep, keep_judged_again, kept
 from doctord.app.diagnose import diagnose
 from doctord.app.source import Live
 from doctord.diagnose.finding import Diagnosis
-from doctord.lab.binaries import find_binaries
 from doctord.lab.host import folder
 from doctord.lab.host.disk import DiskPace, synced_writes
 from doctord.lab.host.processes import orderly_end
-from doctord.lab.server import PrivateServer, running_server
-from doctord.lab.template import provide_cluster
 from doctord.lake.writer import write
 from doctord.report.diagnosis.terminal import render
 
 BEFORE_S: Final = 5.0
 LATENCY_GROWS, THROUGHPUT_FALLS, MORE_FAIL = 1.5, 0.8, 0.05
 VERDICTS: Final = ("right", "half", "honest", "wrong", "false alarm", "no case")
-OWNER: Final = """
-create role app login;
-create database shop owner app;
-\\connect shop
-create extension if not exists pg_stat_statements;
-"""
 
 
 def main() -> None:
@@ -99,29 +87,22 @@ def run_once(one: Break, seconds: float, out: Path) -> Run:
 
 
 def _looked_at(one: Break, seconds: float, lake: Path) -> Run:
-    binaries = find_binaries()
     with orderly_end(), ExitStack() as stack:
         home = stack.enter_context(folder.private_folder())
-        provide_cluster(binaries, 1, home / "data")
-        server = stack.enter_context(running_server(binaries, home, home / "data", one.settings))
-        place = f"host={server.folder} port={server.port}"
-        _let_in(server)
-        _psql(server, OWNER, "postgres")
-        _psql(server, one.prepare)
-        _psql(server, "analyze")
-        clients = stack.enter_context(serving(one.services, place))
-        writes = stack.enter_context(synced_writes(server.folder))
+        server = stack.enter_context(server_of(one, home))
+        clients = stack.enter_context(serving(one.services, server.place))
+        writes = stack.enter_context(synced_writes(home))
         time.sleep(BEFORE_S)
         begun = time.time()
-        _psql(server, one.sql)
-        stack.enter_context(_shell(server, one.shell))
+        server.run(one.sql)
+        stack.enter_context(shell(server, one.shell))
         if one.restart:
-            _restart(server)
+            server.restart()
         for session in one.sessions:
-            Thread(target=_stays, args=(session, place), daemon=True).start()
+            Thread(target=_stays, args=(session, server.place), daemon=True).start()
         time.sleep(one.warm_up_s)
         bites = time.time()
-        examination = diagnose(Live(seconds, [f"{place} user=postgres dbname=shop"]), servers=1)
+        examination = diagnose(Live(seconds, [server.dsn]), servers=1)
         requests = clients.requests()
         disk = DiskPace(writes.slowest_ms(begun - BEFORE_S, begun), writes.slowest_ms(bites, time.time()))
         write(lake, examination.seen.batches)
@@ -219,69 +200,11 @@ def _judge(rows: Path, name: str, judged: str, why: str) -> None:
         keep(run, rows)
 
 
-def _let_in(server: PrivateServer) -> None:
-    (server.data / "pg_hba.conf").write_text("local all,replication all trust\nhost all app 127.0.0.1/32 trust\n")
-    server.execute("select pg_reload_conf()")
-
-
-def _psql(server: PrivateServer, script: str, database: str = "shop") -> None:
-    if not script.strip():
-        return
-    command = [
-        server.binaries / "psql",
-        "-X",
-        "-q",
-        "-v",
-        "ON_ERROR_STOP=1",
-        "-h",
-        server.folder,
-        "-p",
-        str(server.port),
-    ]
-    done = subprocess.run(
-        [*command, "-U", "postgres", database], input=script, capture_output=True, text=True, check=False, timeout=300
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"psql: {done.stderr.strip()[-300:]}")
-
-
-@contextmanager
-def _shell(server: PrivateServer, script: str) -> Iterator[None]:
-    if not script.strip():
-        yield
-        return
-    places = {
-        "PGDATA": str(server.data),
-        "PGHOST": str(server.folder),
-        "PGPORT": str(server.port),
-        "PGUSER": "postgres",
-    }
-    process = subprocess.Popen(
-        ["bash", "-c", script], env=os.environ | places, start_new_session=True, stdout=subprocess.DEVNULL
-    )
-    try:
-        time.sleep(1)
-        yield
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def _restart(server: PrivateServer) -> None:
-    command = f"pg_ctl -D {server.data} -m fast -w -l {server.folder}/restarted.log restart"
-    subprocess.run(
-        ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--", "bash", "-c",
-         f"cd {server.folder}; {server.binaries}/{command}"],
-        check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
-
-
-def _stays(session: Session, place: str) -> None:
-    with suppress(psycopg.Error):  # the server may end it
+def _stays(session: Session, place: Place) -> None:
+    with suppress(*ERRORS):  # the server may end it
         connection = connected(session, place)
         for statement in session.sql:
-            connection.execute(statement.encode())
+            connection.execute(statement)
         time.sleep(3600)
 
 
