@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from doctord.analyse.time import SAMPLED
+from doctord.dataset.mysql_names import FAILED_STATEMENTS, STATUS
 from doctord.diagnose.case import Case
 from doctord.diagnose.common.failures import (
     COMMITS,
@@ -20,36 +21,43 @@ from doctord.diagnose.common.failures import (
 from doctord.diagnose.phrase import Phrase, Words, listed, phrase
 
 # Which server tells since when it is up, and how it counts what it did.
-UP_S: Final = "pg_postmaster_start_time.age_s"
+UP_S: Final = ("pg_postmaster_start_time.age_s", f"{STATUS}uptime")
+DONE: Final = {"postgresql": COMMITS, "mysql": f"{STATUS}questions"}
 COUNTED: Final = {
     COMMITS: "commit/commits",
     ROLLBACKS: "rollback/rollbacks",
     "pg_stat_database.deadlocks": "deadlock/deadlocks",
+    f"{STATUS}questions": "statement/statements",
+    FAILED_STATEMENTS: "of them failed/of them failed",
 }
 LOGINS: Final = "login .*: first query"
 FEWEST_LOOKS: Final = 2
 
 
 def is_of_interest(case: Case) -> bool:
-    """Whether servers were looked at that could have told: live ones of PostgreSQL."""
-    return any(db.startswith("postgresql") for db in _sampled(case))
+    """Whether servers were looked at that could have told: live ones of PostgreSQL, MySQL or MariaDB."""
+    return any(_vendor(db) in DONE for db in _sampled(case))
 
 
 def is_measured(case: Case) -> bool:
     """Whether each server whose sessions were sampled told at several times that it is up, and what it did.
 
-    And what failed: where its log was not read, hardly anything may have been rolled back.
+    And what failed: where PostgreSQL's log was not read, hardly anything may have been rolled back; MySQL and MariaDB
+    count it where performance_schema is on.
     """
     sampled = _sampled(case)
     return bool(sampled) and all(
-        _looks(case, db) >= FEWEST_LOOKS and case.total(COMMITS, db) is not None and _errors_are_known(case, db)
+        _looks(case, db) >= FEWEST_LOOKS
+        and case.total(DONE.get(_vendor(db), COMMITS), db) is not None
+        and _errors_are_known(case, db)
         for db in sampled
     )
 
 
 def served(case: Case) -> Iterator[Phrase]:
     """A line for each of them: since when it is up, what it did meanwhile, and how many logins it served."""
-    for up in sorted(case.figures(UP_S), key=lambda figure: str(figure.db)):
+    told = (up for name in UP_S for up in case.figures(name))
+    for up in sorted(told, key=lambda figure: str(figure.db)):
         logins = _logins(case, up.db)
         yield phrase(
             "{}: up for {:duration}; {}",
@@ -64,7 +72,13 @@ def served(case: Case) -> Iterator[Phrase]:
         )  # fmt: skip
 
 
+def _vendor(db: str) -> str:
+    return db.partition(":")[0]
+
+
 def _errors_are_known(case: Case, db: str) -> bool:
+    if _vendor(db) == "mysql":
+        return case.total(FAILED_STATEMENTS, db) is not None
     counted = transactions(case, db)
     if counted is None or is_log_read(case, db):
         return True
@@ -72,7 +86,9 @@ def _errors_are_known(case: Case, db: str) -> bool:
 
 
 def _errors(case: Case, db: str | None) -> Words:
-    """What its log told of errors, or that nobody read it."""
+    """What its log told of errors, or that nobody read it; of MySQL and MariaDB that nothing counts what fails."""
+    if db is not None and _vendor(db) == "mysql":
+        return "" if _errors_are_known(case, db) else "how many of them failed is not counted"
     if db is None or not is_log_read(case, db):
         return "its log was not read"
     count = sum(one.mean * one.seconds for one in case.figures(MESSAGES) if one.db == db and one.entity == ERROR)
@@ -86,7 +102,7 @@ def _sampled(case: Case) -> list[str]:
 
 
 def _looks(case: Case, db: str) -> int:
-    rows = case.dataset.frame("statistic").filter((pl.col("name") == UP_S) & (pl.col("db") == db))
+    rows = case.dataset.frame("statistic").filter(pl.col("name").is_in(UP_S) & (pl.col("db") == db))
     return rows["ts"].n_unique()
 
 

@@ -131,6 +131,36 @@ def test_a_lock_on_a_table_is_one(server: MariaDBServer, collector: MySQLSession
                 assert row["blocker_sid"] == holder.thread_id()
 
 
+def test_who_holds_a_lock_of_the_application_s_own_is_told_though_idle(
+    server: MariaDBServer, collector: MySQLSessions
+) -> None:
+    with closing(connected(server)) as holder:
+        holder.cursor().execute("select get_lock('leader', 1)")
+        with running(server, "do get_lock('leader', 60)") as sid:
+            row = until(collector, "session", lambda row: row["wait_kind"] == "application lock")
+            assert (row["sid"], row["event"], row["transaction_s"]) == (sid, "User lock", None)
+            if _metadata_locks(server):
+                until(collector, "session", lambda row: row["sid"] == sid and row["blocker_sid"] == holder.thread_id())
+                idle = until(collector, "session", lambda row: row["sid"] == holder.thread_id())
+                assert (idle["state"], idle["user"], idle["wait_kind"]) == ("idle", "app", "idle")
+
+
+def test_who_holds_the_lock_for_a_backup_is_told(collector: MySQLSessions, server: MariaDBServer) -> None:
+    with closing(connected(server)) as holder:
+        try:
+            server.execute("grant backup_admin on *.* to app@localhost")
+            holder.cursor().execute("lock instance for backup")
+        except pymysql.Error:
+            pytest.skip("it has no such lock")
+        with running(server, "create table another (a int)"):
+            row = until(collector, "session", lambda row: row["blocker_sid"] is not None)
+    assert (row["event"], row["wait_kind"], row["blocker_sid"]) == (
+        "Waiting for backup lock",
+        "table lock",
+        holder.thread_id(),
+    )
+
+
 def _metadata_locks(server: MariaDBServer) -> bool:
     """Whether the server tells of them: of MySQL's instruments that one is on by default."""
     return server.execute("select count(*) from performance_schema.metadata_locks") != [(0,)]

@@ -1,9 +1,10 @@
 import os
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from typing import Any
 
+import pymysql
 import pytest
 
 from doctord.collect import mysql
@@ -137,3 +138,29 @@ def test_a_password_in_an_address_is_refused() -> None:
     with pytest.raises(mysql.UserError):
         mysql.collectors(["mysql://root:secret@127.0.0.1:3306"])
     assert "secret" not in os.environ.get("MYSQL_PWD", "")
+
+
+@pytest.mark.parametrize("run", [running_mariadb, running_mysql])
+def test_a_prepared_transaction_without_a_session_is_told_by_its_name(
+    run: Callable[[], AbstractContextManager[MariaDBServer]],
+) -> None:
+    with run() as server:
+        server.execute("CREATE DATABASE shop", "CREATE TABLE shop.a (id INT PRIMARY KEY)")
+        server.execute("INSERT INTO shop.a VALUES (1)", "COMMIT")
+        server.execute("GRANT PROCESS ON *.* TO doctord@'127.0.0.1'")
+        with suppress(pymysql.Error):  # MariaDB asks for no right
+            server.execute("GRANT XA_RECOVER_ADMIN ON *.* TO doctord@'127.0.0.1'")
+        server.execute("XA START 'pay-1'", "DELETE FROM shop.a", "XA END 'pay-1'", "XA PREPARE 'pay-1'")
+        told = {(row["name"], row["entity"]): row["value"] for row in asked(server, "doctord")["statistic"]}
+    assert told["xa_recover.prepared", "pay-1"] == 1.0
+    assert told["innodb_trx.without_session", None] == 1.0
+
+
+def test_who_queues_before_innodb_is_asked_where_threads_are_limited() -> None:
+    with running_mysql() as server:
+        server.execute("GRANT PROCESS ON *.* TO doctord@'127.0.0.1'")
+        names = {row["name"] for row in asked(server, "doctord")["statistic"]}
+        server.execute("SET GLOBAL innodb_thread_concurrency = 4")
+        limited = {row["name"]: row["value"] for row in asked(server, "doctord")["statistic"]}
+    assert "innodb_status.queries_queued" not in names
+    assert limited["innodb_status.queries_queued"] == 0.0

@@ -16,6 +16,8 @@ from doctord.dataset.tables import CLIENT
 from doctord.regex import regex
 
 EVENT: Final = "advisory"
+USER_LOCK: Final = "User lock"
+"""MySQL's GET_LOCK, which is always the session's."""
 # A statement of its own begins its transaction: PostgreSQL then has one time for both. It is later where a BEGIN came
 # before, and where a driver sends the statement in parts, by hundreds of microseconds as well. The two ages are read
 # one after the other: of several looks the smallest difference counts.
@@ -23,7 +25,9 @@ ITS_OWN_S: Final = 1e-5
 IN_PARTS_S: Final = 0.005
 # A lock of the session, in a statement that does nothing else; that of a transaction would be gone with the statement.
 ONLY_LOCKS: Final = regex(
-    r"\s*select\s+(?:pg_catalog\.)?pg_advisory_lock(?:_shared)?\s*\([^()]*\)\s*;?\s*", re.IGNORECASE
+    r"\s*select\s+(?:pg_catalog\.)?pg_advisory_lock(?:_shared)?\s*\([^()]*\)\s*;?\s*"
+    r"|\s*(?:select|do)\s+`?get_lock`?\s*\([^()]*\)\s*;?\s*",
+    re.IGNORECASE,
 )
 # Two looks apart: the last sample of a session that still waits is no older.
 APART: Final = timedelta(seconds=3)
@@ -32,12 +36,13 @@ APART: Final = timedelta(seconds=3)
 class StandingBy(NamedTuple):
     """Sessions that wait for one session's advisory lock, and did so before the first look and at the last.
 
-    `holder` is that session, `waited_s` the time of all in sum within the interval, `longest_s` how long one has waited
-    already, `programs` what they call themselves.
+    `holder` is that session, `event` the server's name of such a lock, `waited_s` the time of all in sum within the
+    interval, `longest_s` how long one has waited already, `programs` what they call themselves.
     """
 
     db: str
     holder: int
+    event: str
     sessions: int
     waited_s: float
     longest_s: float
@@ -48,7 +53,7 @@ class _Waiter(NamedTuple):
     """A session that waited for an advisory lock at some look, and the first and last look at its server.
 
     `only` is whether it did nothing else, `holders` how many sessions it waited for, `before_s` by how much its
-    transaction is older than its statement, at the least.
+    transaction is older than its statement, at the least; null where it has none, as in MySQL.
     """
 
     db: str
@@ -58,6 +63,7 @@ class _Waiter(NamedTuple):
     waited_s: float
     in_state_s: float | None
     before_s: float | None
+    event: str
     statement_id: str | None
     program: str | None
     seen: datetime
@@ -73,7 +79,7 @@ def standing_by(dataset: Dataset) -> list[StandingBy]:
     prepared transaction (0): it has no session that could lead.
     """
     session = dataset.frame("session")
-    if not (session["event"] == EVENT).any():
+    if not session["event"].is_in([EVENT, USER_LOCK]).any():
         return []
     session = session.filter(pl.col("kind") == CLIENT)
     texts = dict(dataset.frame("statement").select("statement_id", "text").drop_nulls().iter_rows())
@@ -98,8 +104,9 @@ def _waiters(session: pl.DataFrame) -> list[_Waiter]:
     grouped = (
         session.group_by("db", "sid", "serial", maintain_order=True)
         .agg(
-            (pl.col("event") == EVENT).all().alias("only"),
-            (pl.col("event") == EVENT).any().alias("any"),
+            pl.col("event").is_in([EVENT, USER_LOCK]).all().alias("only"),
+            pl.col("event").is_in([EVENT, USER_LOCK]).any().alias("any"),
+            pl.col("event").last(),
             pl.col("blocker_sid").drop_nulls().n_unique().alias("holders"),
             pl.col("blocker_sid").drop_nulls().last().alias("holder"),
             pl.col("interval_s").sum().alias("waited_s"),
@@ -116,9 +123,13 @@ def _waiters(session: pl.DataFrame) -> list[_Waiter]:
 
 def _stands_by(one: _Waiter, text: str | None) -> bool:
     """Whether a session did nothing but wait, in one statement that begins its transaction, all along."""
-    if not one.only or one.holders != 1 or one.in_state_s is None or one.before_s is None:
+    if not one.only or one.holders != 1 or one.in_state_s is None:
         return False
     if one.in_state_s < (one.end - one.begin).total_seconds() or one.end - one.seen > APART:
+        return False
+    if one.event == USER_LOCK:
+        return one.before_s is None and text is not None and ONLY_LOCKS.fullmatch(text) is not None
+    if one.before_s is None:
         return False
     if text is None:
         return one.before_s < ITS_OWN_S
@@ -136,6 +147,7 @@ def _line(db: str, holder: int, line: list[_Waiter]) -> StandingBy:
     return StandingBy(
         db,
         holder,
+        line[0].event,
         len(line),
         sum(one.waited_s for one in line),
         max(one.in_state_s or 0.0 for one in line),

@@ -4,6 +4,7 @@ performance_schema.threads is read without a lock; information_schema.processlis
 stands in it of a thread. Both are joined with InnoDB's transactions, which need PROCESS.
 """
 
+from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
 from doctord.collect.core.link import Link
@@ -27,7 +28,7 @@ _OF_NONE: Final = "0, NULL, NULL"
 _BY_LIST: Final = (
     "SELECT /* doctord */ p.id AS doctord, p.user, p.host, p.db, p.command, {ms}, p.state, LEFT(p.info, 4000), "
     "NULL, {tid}, {trx} FROM information_schema.processlist p {join} WHERE p.id <> CONNECTION_ID() "
-    "AND p.user <> 'event_scheduler' AND (p.command NOT IN ({rest}){or_open})"
+    "AND p.user <> 'event_scheduler' AND (p.command NOT IN ({rest}){or_open}{{or_holders}})"
 )
 _BY_THREADS: Final = (
     "SELECT /* doctord */ p.processlist_id AS doctord, "  # noqa: S608 - our own names
@@ -38,7 +39,7 @@ _BY_THREADS: Final = (
     "LEFT JOIN performance_schema.events_statements_current s "
     "ON s.thread_id = p.thread_id AND s.nesting_event_id IS NULL AND s.end_event_id IS NULL "
     "WHERE p.type = 'FOREGROUND' AND p.processlist_id <> CONNECTION_ID() "
-    "AND (p.processlist_command NOT IN ({rest}){or_open})"
+    "AND (p.processlist_command NOT IN ({rest}){or_open}{{or_holders}})"
 )
 _JOIN: Final = "LEFT JOIN information_schema.innodb_trx trx ON trx.trx_mysql_thread_id = {}"
 
@@ -67,25 +68,32 @@ class Thread(NamedTuple):
 
 
 class Activity(NamedTuple):
-    """What to ask of a server, whose name in the dataset is `db`; `user` is who asks."""
+    """What to ask of a server, whose name in the dataset is `db`; `user` is who asks.
+
+    `sql` has a place for more sessions, whose column of numbers is `number`.
+    """
 
     db: str
     user: str
     sql: str
+    number: str
     is_mariadb: bool
     by_threads: bool
     with_transactions: bool
 
-    def ask(self, link: Link) -> list[Thread]:
+    def ask(self, link: Link, holders: Collection[int] = ()) -> list[Thread]:
         """The sessions that are not at rest, and not ours: those at our statements, or between two of them.
 
-        Appliers of a replica are among them, while they have something to do.
+        Appliers of a replica are among them, while they have something to do; and `holders`, whom others wait for, at
+        rest or not.
 
         Raises:
             Away: the connection broke.
             UserError: the server refused.
         """
-        threads = [one for row in link.query(self.sql) if not self._is_ours(one := Thread(*row))]
+        or_holders = f" OR {self.number} IN ({', '.join(map(str, holders))})" if holders else ""
+        sql = self.sql.format(or_holders=or_holders)
+        threads = [one for row in link.query(sql) if not self._is_ours(one := Thread(*row))]
         return [one for one in threads if not (one.is_applier and _has_nothing_to_do(one))]
 
     def _is_ours(self, one: Thread) -> bool:
@@ -114,12 +122,14 @@ def activity(link: Link) -> Activity:
         if by_threads and not has_threads:
             continue
         sql = _sql(by_threads=by_threads, with_transactions=with_transactions, mariadb=mariadb)
+        number = "p.processlist_id" if by_threads else "p.id"
+        found = Activity(db, str(user), sql, number, mariadb, by_threads, with_transactions)
         try:
-            link.query(sql)
+            found.ask(link)
         except UserError as refusal:
             refused = refused or refusal
             continue
-        return Activity(db, str(user), sql, mariadb, by_threads, with_transactions)
+        return found
     raise refused or UserError("the server tells nothing of its sessions", PROCESS)
 
 

@@ -6,6 +6,7 @@ table has warnings beside errors, and does not tell them apart.
 
 import os
 import time
+from collections.abc import Mapping
 from typing import Any, Final
 
 from doctord.collect.core.link import Link
@@ -24,6 +25,13 @@ _BY_ERROR: Final = (
     "FROM performance_schema.events_errors_summary_global_by_error "
     "WHERE sum_error_raised > 0 AND error_number IS NOT NULL"
 )
+# Asked while statements fail: a server of many users has as many rows for each error as users.
+_BY_USER: Final = (
+    "SELECT /* doctord */ user AS doctord, error_number, sum_error_raised - sum_error_handled "
+    "FROM performance_schema.events_errors_summary_by_user_by_error "
+    "WHERE sum_error_raised > 0 AND error_number IN ({}) AND user IS NOT NULL"
+)
+_MOST_NUMBERS: Final = 10
 UNTOLD: Final = "which statements fail is not counted: performance_schema is off"
 TO_TELL: Final = "performance_schema = ON under [mysqld], and a restart"
 
@@ -34,6 +42,8 @@ class Errors:
     def __init__(self) -> None:
         """Nothing is read yet."""
         self._counters = Counters[tuple[str, str | None]](from_zero=True)
+        self._by_user = Counters[tuple[str, str | None]](from_zero=True)
+        self._rising: list[str] = []
 
     def read(self, link: Link, db: str, *, by_number: bool) -> list[dict[str, Any]]:
         """Rows of `statistic`; none at the first call. An error that was not there before began at none.
@@ -45,16 +55,32 @@ class Errors:
             UserError: the server refused.
         """
         [(failed,)] = link.query(_FAILED)
+        now = time.monotonic()
         told: dict[tuple[str, str | None], float] = {(mysql_names.FAILED_STATEMENTS, None): float(failed or 0)}
         for number, state, name, raised in link.query(_BY_ERROR) if by_number else ():
             told[mysql_names.RAISED, f"{number} {state} {name}"] = float(raised)
-        increase = self._counters.step(time.monotonic(), told)
+        increase = self._counters.step(now, told)
+        users = self._by_user.step(now, self._of_users(link)) if self._rising else None
         if increase is None:
             return []
-        about = {"ts": now_us(), "interval_s": increase.interval_s, "host": os.uname().nodename, "db": db}
-        about |= {"component": mysql_names.COMPONENT, "kind": "rate", "unit": "per_s"}
+        self._rising = _rising(increase.per_s)
+        common = {"ts": now_us(), "host": os.uname().nodename, "db": db}
+        common |= {"component": mysql_names.COMPONENT, "kind": "rate", "unit": "per_s"}
         return [
-            about | {"name": name, "entity": entity, "value": per_s}
-            for (name, entity), per_s in increase.per_s.items()
+            common | {"interval_s": one.interval_s, "name": name, "entity": entity, "value": per_s}
+            for one in (increase, users)
+            if one is not None
+            for (name, entity), per_s in one.per_s.items()
             if per_s or entity is None
         ]
+
+    def _of_users(self, link: Link) -> dict[tuple[str, str | None], float]:
+        """Who raised what rose last."""
+        told = link.query(_BY_USER.format(", ".join(self._rising)))
+        return {(mysql_names.RAISED_BY_USER, f"{number} {user}"): float(raised) for user, number, raised in told}
+
+
+def _rising(per_s: Mapping[tuple[str, str | None], float]) -> list[str]:
+    """The numbers that rose most."""
+    found = {entity.split()[0]: rate for (name, entity), rate in per_s.items() if name == mysql_names.RAISED and entity}
+    return sorted((number for number, rate in found.items() if rate), key=lambda one: -found[one])[:_MOST_NUMBERS]

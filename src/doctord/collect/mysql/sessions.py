@@ -37,9 +37,9 @@ _TEXTS_KNOWN: Final = 2000
 class MySQLSessions(LinkedCollector[Link]):
     """Fills `session` with every sample, `wait` once a second, and `statement` with the texts of what was met.
 
-    A session that sleeps in an open transaction is `idle in transaction`; appliers of a replica that have something to
-    do are of kind `replication applier`, whose time is no client's. A statement's identifier is its digest where
-    the server tells it, else a hash of its text without values.
+    A session that sleeps in an open transaction is `idle in transaction`, one that others wait for though it has none
+    is `idle`; appliers of a replica that have something to do are of kind `replication applier`, whose time is no
+    client's. A statement's identifier is its digest where the server tells it, else a hash of its text without values.
     """
 
     at_random = True
@@ -84,7 +84,7 @@ class MySQLSessions(LinkedCollector[Link]):
         return found
 
     def _sessions(self, found: Activity) -> list[Batch]:
-        threads = found.ask(self._link)
+        threads = found.ask(self._link, self._blockers.holders)
         now = time.monotonic()
         interval_s = min(now - self._sampled_at, _LONGEST_INTERVAL_S) if self._sampled_at else self._every_s
         self._sampled_at = now
@@ -109,7 +109,7 @@ class MySQLSessions(LinkedCollector[Link]):
             "kind": APPLIER if thread.is_applier else CLIENT,
             "user": None if thread.is_applier else thread.user or None,
             "client": client_of(thread.host or ""),
-            "state": "idle in transaction" if is_idle else "active",
+            "state": ("idle" if thread.transaction_s is None else "idle in transaction") if is_idle else "active",
             **self._wait(state, since_s, thread.os_thread),
             "statement_id": None if thread.is_applier else self._texts.id_of(thread),  # of the whole: BEGIN
             "in_state_s": since_s if waited_s is None else float(waited_s),

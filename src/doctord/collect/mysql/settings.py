@@ -6,6 +6,7 @@ history and deadlocks, which MySQL has in its metrics alone. Our own connection 
 """
 
 import os
+import re
 import time
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from doctord.collect.mysql.refusals import Refusals
 from doctord.dataset import mysql_names
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
+from doctord.regex import regex
 
 _VARIABLES: Final = "SHOW /* doctord */ GLOBAL VARIABLES"
 _STATUS: Final = "SHOW /* doctord */ GLOBAL STATUS"
@@ -30,10 +32,19 @@ _ORIGINS: Final = {
     "FROM performance_schema.variables_info",
 }
 _DEFAULTS: Final = frozenset({"COMPILE-TIME", "COMPILED", "AUTO"})
-_SLEEPING: Final = """\
-SELECT /* doctord */ COUNT(*) AS doctord, COALESCE(MAX(TIMESTAMPDIFF(SECOND, t.trx_started, NOW())), 0)
-FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
-WHERE p.command = 'Sleep'"""
+# A transaction without a session is a prepared one (XA), or InnoDB's own for a moment.
+_TRANSACTIONS: Final = """\
+SELECT /* doctord */ SUM(p.command = 'Sleep') AS doctord,
+       MAX(IF(p.command = 'Sleep', TIMESTAMPDIFF(SECOND, t.trx_started, NOW()), 0)),
+       SUM(t.trx_mysql_thread_id = 0),
+       MAX(IF(t.trx_mysql_thread_id = 0, TIMESTAMPDIFF(SECOND, t.trx_started, NOW()), 0))
+FROM information_schema.innodb_trx t LEFT JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id"""
+_PREPARED: Final = "XA RECOVER /* doctord */"
+# Who has to queue before InnoDB stands in its monitor alone; it is asked for where the number of threads is limited.
+_LIMIT: Final = "innodb_thread_concurrency"
+_MONITOR: Final = "SHOW /* doctord */ ENGINE INNODB STATUS"
+_QUEUE: Final = regex(r"^(?P<inside>\d+) queries inside InnoDB, (?P<queued>\d+) queries in queue", re.MULTILINE)
+_XA: Final = "GRANT XA_RECOVER_ADMIN ON *.* TO the user that doctord logs in as (MySQL 8.0; MariaDB asks for no right)"
 # What MariaDB has in its status, and MySQL in its metrics alone; both are on by default.
 _HISTORY: Final = "innodb_history_list_length"
 _AS_METRICS: Final = {"trx_rseg_history_len": _HISTORY, "lock_deadlocks": "innodb_deadlocks"}
@@ -54,6 +65,7 @@ class MySQLSettings(LinkedCollector[Link]):
         self._db: str | None = None
         self._process = ServerProcess()
         self._refused = Refusals()
+        self._is_limited = False
 
     def _sample(self) -> list[Batch]:
         """Settings at first, and figures since the last call."""
@@ -71,6 +83,7 @@ class MySQLSettings(LinkedCollector[Link]):
         held = {str(name).lower(): str(value) for name, value in self._link.query(_VARIABLES)}
         port = held.get("port", "0")
         self._db = f"mysql:{port}" if port != "0" else self._link.db
+        self._is_limited = held.get(_LIMIT, "0") != "0"
         origins = self._origins(is_mariadb(held.get("version", "")))
         found = [
             {**self._common(), "name": name, "value": mysql_names.shown(name, value), **origins.get(name, {})}
@@ -102,7 +115,7 @@ class MySQLSettings(LinkedCollector[Link]):
         gauges, counters = mysql_names.readings(told)
         increase = self._counters.step(time.monotonic(), counters)
         per_s, interval_s = (increase.per_s, increase.interval_s) if increase else ({}, 0.0)
-        found = [*mysql_names.status_rows(gauges, per_s, interval_s), *self._sleeping()]
+        found = [*mysql_names.status_rows(gauges, per_s, interval_s), *self._transactions(), *self._queue()]
         found += self._process.statistics(self._link)
         return rows("statistic", [self._common() | row for row in found])
 
@@ -117,21 +130,49 @@ class MySQLSettings(LinkedCollector[Link]):
             self._notices.not_measured(self._db, "InnoDB's history and deadlocks", str(refusal), _PROCESS)
             return {}
 
-    def _sleeping(self) -> list[dict[str, object]]:
-        """Transactions whose session does nothing: how many, and the age of the oldest."""
-        if _SLEEPING in self._refused:
+    def _transactions(self) -> list[dict[str, object]]:
+        """Transactions whose session does nothing, and those that have none: how many, and the age of the oldest."""
+        if _TRANSACTIONS in self._refused:
             return []
         try:
-            [(count, oldest_s)] = self._link.query(_SLEEPING)
+            [(sleeping, oldest_s, prepared, prepared_s)] = self._link.query(_TRANSACTIONS)
         except UserError as refusal:
-            self._refused.add(_SLEEPING)
+            self._refused.add(_TRANSACTIONS)
             self._notices.not_measured(self._db, "transactions of sleeping sessions", str(refusal), _PROCESS)
             return []
-        gauge = {"component": mysql_names.COMPONENT, "kind": "gauge"}
         return [
-            {**gauge, "name": "innodb_trx.sleeping", "value": float(count)},
-            {**gauge, "name": "innodb_trx.sleeping_oldest_s", "value": float(oldest_s), "unit": "s"},
+            _gauge("innodb_trx.sleeping", float(sleeping or 0)),
+            _gauge("innodb_trx.sleeping_oldest_s", float(oldest_s or 0), "s"),
+            _gauge(mysql_names.WITHOUT_SESSION, float(prepared or 0)),
+            _gauge(mysql_names.WITHOUT_SESSION_S, float(prepared_s or 0), "s"),
+            *(self._prepared() if prepared else ()),
         ]
+
+    def _queue(self) -> list[dict[str, object]]:
+        """Statements within InnoDB, and before it, where it lets in so many at a time."""
+        if not self._is_limited or _MONITOR in self._refused:
+            return []
+        try:
+            [(*_, text)] = self._link.query(_MONITOR)
+        except UserError as refusal:
+            self._refused.add(_MONITOR)
+            self._notices.not_measured(self._db, "who queues before InnoDB", str(refusal), _PROCESS)
+            return []
+        found = _QUEUE.search(str(text))
+        named = {"queries_inside": "inside", "queries_queued": "queued"}
+        return [_gauge(f"innodb_status.{name}", float(found[part])) for name, part in named.items()] if found else []
+
+    def _prepared(self) -> list[dict[str, object]]:
+        """Each transaction that is prepared (XA), by its name."""
+        if _PREPARED in self._refused:
+            return []
+        try:
+            told = self._link.query(_PREPARED)
+        except UserError as refusal:
+            self._refused.add(_PREPARED)
+            self._notices.not_measured(self._db, "which XA transactions are prepared", str(refusal), _XA)
+            return []
+        return [_gauge(mysql_names.PREPARED, 1.0) | {"entity": _text(name)} for *_, name in told]
 
     def _common(self) -> dict[str, Any]:
         return {
@@ -140,3 +181,12 @@ class MySQLSettings(LinkedCollector[Link]):
             "component": mysql_names.COMPONENT,
             "db": self._db or self._link.db,
         }
+
+
+def _gauge(name: str, value: float, unit: str | None = None) -> dict[str, object]:
+    return {"component": mysql_names.COMPONENT, "kind": "gauge", "name": name, "value": value, "unit": unit}
+
+
+def _text(name: str | bytes) -> str:
+    """A name that may hold any bytes."""
+    return name.decode(errors="replace") if isinstance(name, bytes) else name

@@ -6,6 +6,8 @@ import pytest
 
 from checkups import checkup
 from diagnose.hosts import DB, host
+from diagnose.mysql_servers import found as by_cause
+from diagnose.mysql_servers import mysql
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 from servers import PostgresServer
@@ -115,3 +117,13 @@ def test_prepared_transactions_at_their_limit(count: float, oldest_s: float | No
 def test_without_the_limit_of_prepared_transactions_nothing_is_said() -> None:
     figures = {(None, "pg_prepared_xacts.count"): 900.0}
     assert diagnose(host(postgres=figures)).healthy
+
+
+def test_a_prepared_xa_transaction_of_mysql_holds_what_others_wait_for() -> None:
+    waiting = {"wait_class": "Application", "event": "LOCK WAIT", "wait_kind": "row lock", "blocker_sid": 0}
+    prepared = {(None, "innodb_trx.without_session_oldest_s"): 30.0, ("pay-4711", "xa_recover.prepared"): 1.0}
+    causes = by_cause(mysql(sessions=[waiting] * 3, gauges=prepared))
+    finding = causes["prepared_transaction_left"]
+    assert "XA transaction pay-4711" in [said(item.figure) for item in finding.for_]
+    assert causes["row_locks"].explained_by == "prepared_transaction_left"
+    assert "prepared_transaction_left" not in by_cause(mysql(sessions=[{}], gauges=prepared)), "young, nobody waits"

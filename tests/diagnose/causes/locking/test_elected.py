@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from diagnose.hosts import host
+from diagnose.mysql_servers import mysql
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
@@ -99,3 +100,37 @@ def test_beside_an_election_a_locked_table_is_told_as_one_and_behind_its_own_roo
     )  # fmt: skip
     assert "locks on tables or other objects" in said(found.title)
     assert str(LEADER) not in said(found.title) + " ".join(said(one.figure) for one in found.for_)
+
+
+def user_locks(text: str = "do get_lock(?, ?)", **changes: Any) -> Dataset:
+    """Two sessions of MySQL that wait for a user lock of a third, which is idle."""
+    waiting = {
+        "wait_class": "Application", "event": "User lock", "wait_kind": "application lock", "blocker_sid": 7,
+        "in_state_s": 300.0, "statement_s": 300.0, "statement_id": "s1",
+    }  # fmt: skip
+    holder = {"sid": 7, "state": "idle", "wait_class": "Idle", "event": "idle", "wait_kind": "idle"}
+    return mysql(
+        sessions=[waiting | changes, waiting | changes, holder], statements=[{"statement_id": "s1", "text": text}]
+    )
+
+
+def test_user_locks_of_mysql_elect_a_leader_too() -> None:
+    verdict = diagnose(user_locks())
+    [found] = [finding for finding in verdict.findings if finding.cause == "table_locks"]
+    assert (verdict.healthy, found.severity) == (True, "note")
+    assert said(found.title) == "2 sessions stand by for a user lock of session 7: as a leader's election"
+    assert "KILL 7" in said(found.remedy[1])
+    assert diagnose(user_locks("DO `get_lock` (...)")).healthy, "as a digest has it"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"transaction_s": 300.0},
+        {"text": "select get_lock(?, ?), id from jobs"},
+        {"in_state_s": 4.0},
+        {"blocker_sid": None},
+    ],
+)
+def test_work_that_waits_for_a_user_lock_is_a_finding(changes: dict[str, Any]) -> None:
+    assert not diagnose(user_locks(**changes)).healthy

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from diagnose.mysql_servers import found as by_cause
+from diagnose.mysql_servers import mysql
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -90,3 +92,22 @@ def test_mariadb_tells_the_statement_alone() -> None:
     assert said(finding.title) == f"20 % of the statements of {DB} fail: SELECT `a` FROM `t`"
     assert finding.severity == "warning"
     assert found(40.0, {}, "INSERT INTO `t` VALUES (?)")["transactions_fail"].severity == "note"
+
+
+def test_who_has_no_right_and_that_roles_count_no_more() -> None:
+    names = {
+        ("1142 42000 ER_TABLEACCESS_DENIED_ERROR", "events_errors_summary_global_by_error.sum_error_raised"): 20.0,
+        ("1142 clerk", "events_errors_summary_by_user_by_error.sum_error_raised"): 20.0,
+        ("1146 app", "events_errors_summary_by_user_by_error.sum_error_raised"): 2.0,
+    }
+    rates = {"global_status.questions": 100.0, "events_statements_summary_global_by_event_name.sum_errors": 20.0}
+    off = {"activate_all_roles_on_login": "OFF"}
+    told = {
+        source: [said(item.figure) for item in by_cause(mysql(rates=rates, gauges=names, settings=off, source=source))[
+            "transactions_fail"].for_]
+        for source in ("dynamic", "default")
+    }  # fmt: skip
+    assert "20 per s of user clerk" in told["dynamic"]
+    assert not any("user app" in figure for figure in told["dynamic"]), "another error"
+    assert "activate_all_roles_on_login = OFF, set while the server runs" in told["dynamic"]
+    assert not any("activate_all" in figure for figure in told["default"])

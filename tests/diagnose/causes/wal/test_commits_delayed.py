@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from diagnose.hosts import DB, HOST, START, host
+from diagnose.mysql_servers import found, mysql
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
@@ -83,3 +84,19 @@ def test_neither_the_device_nor_the_cpus_hold_back_what_the_server_does(cpu: dic
     told = {one.cause: one.explained_by for one in diagnose(dataset).findings}
     slow = [by for name, by in told.items() if name in ("commits_slow", "log_writer_starved")]
     assert slow == ["commit_delay_long"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_found"),
+    [
+        ({"binlog_group_commit_sync_delay": "150000"}, True),
+        ({"binlog_group_commit_sync_delay": "500"}, False),
+        ({"binlog_commit_wait_count": "20", "binlog_commit_wait_usec": "100000"}, True),
+        ({"binlog_commit_wait_count": "0", "binlog_commit_wait_usec": "100000"}, False),
+    ],
+)
+def test_commits_of_mysql_wait_for_company(settings: dict[str, str], *, is_found: bool) -> None:
+    waiting = [{"wait_class": "Commit", "event": "waiting for handler commit", "wait_kind": "log sync"}] * 2
+    causes = found(mysql(sessions=waiting, settings=settings))
+    assert ("commit_delay_long" in causes) is is_found
+    assert "commit_delay_long" not in found(mysql(sessions=[{}], settings=settings)), "nobody waits for it"

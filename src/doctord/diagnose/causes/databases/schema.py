@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from doctord.dataset.mysql_names import PREPARED as XA
+from doctord.dataset.mysql_names import WITHOUT_SESSION_S
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.connections_held import NEAR_LIMIT
@@ -146,35 +148,40 @@ def prepared_transactions_at_limit(case: Case) -> Iterator[Claim]:
 def prepared_transaction_left(case: Case) -> Iterator[Claim]:
     """A prepared transaction waits for its second phase, and nobody comes.
 
-    Looks like: a row of pg_prepared_xacts that is minutes old; sessions that wait for a lock that no session holds
-        (pg_blocking_pids tells 0).
-    Hurts because: it keeps its locks, also over a restart, and the rows that vacuum would remove; no session is
-        there to be ended.
-    Speaks for it: its age; time that others waited behind it.
+    Looks like: a row of pg_prepared_xacts, or of MySQL's XA RECOVER, that is minutes old; sessions that wait for a lock
+        that no session holds (pg_blocking_pids tells 0, innodb_trx has trx_mysql_thread_id = 0).
+    Hurts because: it keeps its locks, also over a restart, and the rows that vacuum or purge would remove; no session
+        is there to be ended.
+    Speaks for it: its age; time that others waited behind it; its name.
     Speaks against it: nobody waits: it holds no lock that anybody needs now.
-    Remedy: Ask the transaction manager whether it is to be committed (select gid, prepared, owner, database from
-        pg_prepared_xacts), then COMMIT PREPARED or ROLLBACK PREPARED 'gid' in its database. Where nobody uses two-phase
-        commit on purpose: max_prepared_transactions = 0.
-    Verify: pg_prepared_xacts is empty, or holds young ones only.
-    Source: PostgreSQL documentation, PREPARE TRANSACTION (Caution), pg_prepared_xacts, pg_blocking_pids.
+    Remedy: Ask the transaction manager whether it is to be committed, then end it so.
+        PostgreSQL: select gid, prepared, owner, database from pg_prepared_xacts; COMMIT PREPARED or ROLLBACK PREPARED
+        'gid' in its database. Where nobody uses two-phase commit on purpose: max_prepared_transactions = 0.
+        MySQL: XA RECOVER CONVERT XID; XA COMMIT or XA ROLLBACK with that xid.
+    Verify: pg_prepared_xacts (XA RECOVER) is empty, or holds young ones only.
+    Source: PostgreSQL documentation, PREPARE TRANSACTION (Caution), pg_prepared_xacts, pg_blocking_pids; MySQL
+        Reference Manual, "XA Transaction SQL Statements" and "XA Transaction States".
     """
     total = case.database_time_s()
-    for oldest in case.figures(PREPARED_S):
+    for oldest in (*case.figures(PREPARED_S), *case.figures(WITHOUT_SESSION_S)):
         behind_s = sum(root.blocked_s for root in case.blockers if (root.db, root.sid) == (oldest.db, PREPARED_SID))
         share = behind_s / total if total else 0.0
         is_felt = case.worth_saying(share)
         if oldest.last < LEFT_S and not is_felt:
             continue
         severity: Severity | None = None if is_felt else "note"
+        named = [one.entity or "" for one in case.figures(XA) if one.db == oldest.db][:MOST_NAMED]
         yield Claim(
             phrase("A prepared transaction of {} has waited for its end for {:duration}", oldest.db, oldest.last),
             impact=measured(share) if is_felt else NONE_YET,
             confidence=0.95,
             severity=severity,
             for_=[
-                Evidence("statistic", f"name = '{PREPARED_S}' and db = '{oldest.db}'",
+                Evidence("statistic", f"name = '{oldest.name}' and db = '{oldest.db}'",
                          phrase("{:.0f s} old", oldest.last), phrase("{:.0f s}", LEFT_S), "nobody finishes it",
                          "at_least" if oldest.last >= LEFT_S else None),
+                *(Evidence("statistic", f"name = '{XA}' and db = '{oldest.db}'", phrase("XA transaction {}", name), "",
+                           "prepared, as XA RECOVER tells") for name in named),
                 *([Evidence("session", f"blocker_sid = {PREPARED_SID}", phrase("{:share of database}", share), "",
                             "waited for locks that it holds")] if is_felt else []),
             ],

@@ -1,6 +1,7 @@
 """Locks: sessions of any vendor that wait for rows, tables or advisory locks that another session holds."""
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ from doctord.diagnose.common.waited import counted_of_kind, mean_ms, of_kind
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
 
 class Program(NamedTuple):
@@ -48,6 +50,17 @@ RUNNING = "global_status.threads_running"
 WAITING_SESSIONS = 4.0
 WAITING_PART = 0.1
 LONG_LOCK_MS = 1000.0
+# MySQL Reference Manual, "LOCK INSTANCE FOR BACKUP", "FLUSH" and "General Thread States"; MariaDB's BACKUP STAGE.
+ALL_READ_ONLY = "somebody ran FLUSH TABLES WITH READ LOCK: nobody writes until UNLOCK TABLES, or its session ends"
+OF_THE_SERVER = {
+    "Waiting for backup lock": "somebody has the lock for a backup (LOCK INSTANCE FOR BACKUP; MariaDB: BACKUP STAGE): "
+    "no DDL until UNLOCK INSTANCE (BACKUP STAGE END), or its session ends",
+    "Waiting for global read lock": ALL_READ_ONLY,
+    "Waiting due to global read lock": ALL_READ_ONLY,
+    "Waiting for commit lock": ALL_READ_ONLY,
+}
+# MySQL shows what a trigger runs as what its session runs.
+OF_A_TRIGGER = regex(r"\b(?:new|old)\s*\.\s*`?\w", re.IGNORECASE)
 IDLE_PART = 0.5
 # A client that answers within a second is on its way between two statements; one that does not has gone away.
 GONE_AWAY_S = 2.0
@@ -280,6 +293,7 @@ def table_locks(case: Case) -> Iterator[Claim]:
             *(tree(case, root) for root in roots),
             *holding(case, roots),
             *(_gate(case, gate) for gate in queued),
+            *_of_the_server(case),
         ],
         first_steps=[
             *dict.fromkeys(
@@ -288,6 +302,17 @@ def table_locks(case: Case) -> Iterator[Claim]:
         ],
         database=database,
     )  # fmt: skip
+
+
+def _of_the_server(case: Case) -> list[Evidence]:
+    """What is locked is no table but all of a MySQL or MariaDB server, and by which statement."""
+    shares = [(event, case.time.share(None, event)) for event in OF_THE_SERVER]
+    return [
+        Evidence("session", f"event = '{event}'", phrase("{:share of database} in {}", share, event), "",
+                 OF_THE_SERVER[event])
+        for event, share in shares
+        if case.worth_saying(share)
+    ]  # fmt: skip
 
 
 def _waiting(case: Case) -> Iterator[Claim]:
@@ -372,10 +397,15 @@ def _waiting_statements(case: Case) -> list[Evidence]:
             f"statement_id = '{one}'",
             phrase("{}: {:share} of this waiting", one, seconds / total),
             "",
-            shortened(case.statement_text(one) or ""),
+            _as_told(shortened(case.statement_text(one) or "")),
         )
         for one, seconds in spent.tail(MOST_NAMED).reverse().iter_rows()
     ]
+
+
+def _as_told(text: str) -> Words:
+    """A statement, and that it is a trigger's where it names the row before or after the change."""
+    return phrase("{}: a trigger's, by NEW or OLD in it", text) if OF_A_TRIGGER.search(text) else text
 
 
 def _first_in_line(queued: Sequence[Gate], roots: Sequence[Blocker]) -> Words:

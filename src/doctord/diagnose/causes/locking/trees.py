@@ -5,7 +5,7 @@ from doctord.analyse.locking.locks import Blocker
 from doctord.dataset.tables import CLIENT
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.words import shortened
 
 
@@ -25,6 +25,10 @@ def who(root: Blocker) -> str:
 def gives_way_to_whom_it_blocks(root: Blocker) -> bool:
     """Whether it is autovacuum, which is cancelled for whoever wants its lock: then who wants it is to be looked at."""
     return root.kind == WORKER and gives_way(root.program)
+
+
+def _doing(event: str) -> Words:
+    return "idle, in none" if event == "idle" else phrase("in {}", event)
 
 
 def tree(case: Case, root: Blocker) -> Evidence:
@@ -50,7 +54,7 @@ def tree(case: Case, root: Blocker) -> Evidence:
             "it was idle in its transaction {:share} of that time{}{}{}",
             idle,
             age,
-            phrase(", else mostly in {}", root.event) if root.event else "",
+            phrase(", else mostly {}", _doing(root.event)) if root.event else "",
             phrase("; last statement: {}", shortened(statement)) if statement else "",
         ),
     )

@@ -6,6 +6,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.service.aborted_clients import aborted_clients
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 
@@ -28,16 +29,22 @@ AT_TIMES = 2
 def sessions_end_badly(case: Case) -> Iterator[Claim]:
     """Sessions end in other ways than by their clients' will, again and again.
 
-    Looks like: `sessions_abandoned`, `sessions_fatal` or `sessions_killed` of pg_stat_database grow (version 14 on).
+    Looks like: `sessions_abandoned`, `sessions_fatal` or `sessions_killed` of pg_stat_database grow (version 14 on);
+        MySQL's Aborted_clients, with each new connection where init_connect fails.
     Hurts because: what the session was doing is undone, and its client has to begin anew, or has gone.
     Speaks for it: how many a second end so, of how many that begin.
     Speaks against it: a single moment at which many ended: a client, or a pool, that was stopped.
     Remedy: By the way in which they end: the server's log says why (FATAL; "unexpected EOF on client connection" with
         log_disconnections); timeouts of pools, balancers and firewalls that are shorter than the pauses of sessions
         (tcp_keepalives_idle); health checks that connect and leave.
+        MySQL: the error log says why (log_error_verbosity = 3, MariaDB log_warnings = 2): wait_timeout, a packet beyond
+        max_allowed_packet, a client that leaves without a word. Where init_connect is set: run its statement as such a
+        user; users with CONNECTION_ADMIN (SUPER) skip it.
     Verify: The counters stand still, or grow by less than one in ten sessions.
-    Source: PostgreSQL documentation, pg_stat_database (sessions_abandoned, sessions_fatal, sessions_killed).
+    Source: PostgreSQL documentation, pg_stat_database (sessions_abandoned, sessions_fatal, sessions_killed); MySQL
+        Reference Manual, "Communication Errors and Aborted Connections" and init_connect.
     """
+    yield from aborted_clients(case)
     for db in case.dbs:
         ended = {name: count for name in ENDS if (count := case.amount(f"pg_stat_database.{name}", db)) >= 1}
         count, began = sum(ended.values()), case.amount("pg_stat_database.sessions", db)

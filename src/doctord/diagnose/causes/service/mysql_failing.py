@@ -6,7 +6,9 @@ How large a part has to fail, and of which kind of error, is as for PostgreSQL's
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from doctord.dataset.mysql_names import FAILED_BY_DIGEST, FAILED_STATEMENTS, STATUS
+import polars as pl
+
+from doctord.dataset.mysql_names import FAILED_BY_DIGEST, FAILED_STATEMENTS, RAISED_BY_USER, STATUS
 from doctord.diagnose.case import Case
 from doctord.diagnose.causes.access.mysql_logins import REFUSALS
 from doctord.diagnose.common.failures import LOST_SHARE, MOST, NEVER_SUCCEEDS_PER_S, OFTEN, OFTEN_PER_S
@@ -18,6 +20,8 @@ from doctord.diagnose.words import shortened
 ASKED: Final = f"{STATUS}questions"
 STATEMENTS: Final = "statements"
 MOST_TOLD: Final = 3
+NO_RIGHT: Final = "no right"
+ROLES: Final = "activate_all_roles_on_login"
 
 
 class Kind(NamedTuple):
@@ -62,9 +66,10 @@ KINDS: Final = (
         "still writes to the former source, or a read-only transaction.",
     ),
     Kind(
-        "no right",
+        NO_RIGHT,
         frozenset({1044, 1142, 1143, 1227, 1370}),
-        "Give the account the right, or use the account that has it.",
+        "Give the account the right, or use the account that has it. Where it has it by a role, the role has to be "
+        "active: SET DEFAULT ROLE ... TO the account, or activate_all_roles_on_login = ON (MySQL).",
     ),
     Kind(
         "schema",
@@ -129,7 +134,9 @@ def _claim(case: Case, db: str | None, one: Failed, asked_per_s: float) -> Itera
                      phrase("{:.3g per s} fail so", one.per_s), "", phrase("of {:.3g statements per s}", asked_per_s)),
             *(Evidence("statistic", each.filter, phrase("{:.3g per s}", each.per_s), "", each.words)
               for each in one.errors[:MOST_TOLD]),
+            *_by_user(case, db, one),
             *_by_statement(case, db),
+            *(_roles(case, db) if one.kind.name == NO_RIGHT else []),
         ],
         remedy=(one.kind.remedy,),
         verify=("events_statements_summary_by_digest: SUM_ERRORS of the statement stands still.",),
@@ -178,6 +185,32 @@ def _title(case: Case, db: str | None, share: float, one: Failed) -> Words:
         return phrase("Statements of {} fail again and again, {:.3g per s}: {}", db, one.per_s, said)
     most_with = " fail, most with {}" if one.errors else " fail: {}"
     return phrase("{:share of statements} of {}" + most_with, share, db, said)
+
+
+def _by_user(case: Case, db: str | None, one: Failed) -> list[Evidence]:
+    """The accounts that met these errors, most often first, where the server tells them."""
+    numbers = {str(each.number) for each in one.errors}
+    met = dict[str, float]()
+    for told in case.figures(RAISED_BY_USER):
+        number, _, user = (told.entity or "").partition(" ")
+        if told.db == db and number in numbers:
+            met[user] = met.get(user, 0.0) + told.mean
+    return [
+        Evidence("statistic", f"name = '{RAISED_BY_USER}' and entity like '% {user}' and db = '{db}'",
+                 phrase("{:.3g per s} of user {}", per_s, user), "", "who met them")
+        for user, per_s in sorted(met.items(), key=lambda it: -it[1])[:MOST_TOLD]
+    ]  # fmt: skip
+
+
+def _roles(case: Case, db: str | None) -> list[Evidence]:
+    """That roles count only where they are active, where somebody set it so while the server ran."""
+    rows = case.dataset.frame("setting").filter((pl.col("name") == ROLES) & (pl.col("db") == db))
+    if rows.is_empty() or rows["value"].last() != "OFF" or rows["source"].last() != "dynamic":
+        return []
+    return [
+        Evidence("setting", f"name = '{ROLES}' and db = '{db}'", f"{ROLES} = OFF, set while the server runs", "",
+                 "who has a right by a role that is no default role, has it no more from his next login on")
+    ]  # fmt: skip
 
 
 def _by_statement(case: Case, db: str | None) -> list[Evidence]:

@@ -8,6 +8,7 @@ import polars as pl
 from doctord.analyse.sql.logged_statements import Logged, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.tables.scans_by_status import scanned_by_status
 from doctord.diagnose.common.hindered import hindered
 from doctord.diagnose.common.scans import (
     FOR_WANT_OF_AN_INDEX,
@@ -54,7 +55,7 @@ def missing_index(case: Case) -> Iterator[Claim]:
     Looks like: one statement takes much of the database time, or most of its own time is a scan; `seq_tup_read` of one
         large table grows by millions. Its text may name a view or a function in place of the table. In a
         log of slow statements of MySQL, or in its digests, one that examines 10,000 rows and more each time, and
-        returns one in a hundred.
+        returns one in a hundred; without digests as many rows for each scan by Handler_read_rnd_next and Select_scan.
     Hurts because: every execution reads all rows, on CPU when they are cached and from disk when they are not.
     Speaks for it: rows per scan against rows returned per call; the statement's share of database time; that none of
         the table's valid indexes begins with a column that the statement compares.
@@ -63,13 +64,15 @@ def missing_index(case: Case) -> Iterator[Claim]:
         (`indexes_invalid`).
     Remedy: Look at its plan, and create an index on the columns of its condition.
         PostgreSQL: explain (analyze, buffers); create index concurrently.
-        MySQL: explain analyze; let the columns of its order follow in the index.
+        MySQL: explain analyze; let the columns of its order follow in the index. An index that is there serves no
+        comparison of a text column with a number, nor of columns whose character sets or collations differ.
     Verify: The plan uses the index; seq_tup_read of the table stands still; the statement's time per call falls.
     Source: PostgreSQL documentation, pg_stat_all_tables and "Examining Index Usage"; MySQL Reference Manual,
-        "The Slow Query Log", Rows_examined.
+        "The Slow Query Log", Rows_examined; "Type Conversion in Expression Evaluation".
     """
     yield from _examined_for_few(case)
     yield from _examined_live(case)
+    yield from scanned_by_status(case)
     unserved = (scan for scan in scans(case) if scan.served.service != "some" and left_invalid(case, scan) is None)
     worst = next((scan for scan in unserved if not any(one.is_certain for one in hindered(case, scan))), None)
     if worst is None:

@@ -12,6 +12,7 @@ from doctord.diagnose.causes.oracle.log_writer_warnings import warned_writes
 from doctord.diagnose.causes.statements.logged import logged_commits
 from doctord.diagnose.causes.statements.prepared import standing_commits
 from doctord.diagnose.causes.storage.latencies import slow_histograms
+from doctord.diagnose.causes.wal.semi_sync import missing_replica
 from doctord.diagnose.causes.wal.standbys import STANDBY, missing_standby, standby_without_replay
 from doctord.diagnose.common.by_server import waited_by_server, writing_commits
 from doctord.diagnose.common.histograms import spread
@@ -236,8 +237,8 @@ def standby_slows_commits(case: Case) -> Iterator[Claim]:
     Hurts because: with synchronous transport a commit needs the standby's acknowledgement: network and its disk; its
         transaction keeps its locks until then.
     Speaks for it: the wait for the standby, beside the local write; how many standbys must confirm, and how many that
-        count are connected and stream (pg_stat_replication); one that flushes and has no replay_lsn; in the log, one
-        that asks for WAL that was removed.
+        count are connected and stream (pg_stat_replication, Rpl_semi_sync_master_clients); one that flushes and has no
+        replay_lsn; in the log, one that asks for WAL that was removed.
     Speaks against it: a remote write as short as the local one.
     Remedy: Look at the network's round trip and the standby's log device; let commits wait for less where the
         protection that was promised allows it.
@@ -256,6 +257,7 @@ def standby_slows_commits(case: Case) -> Iterator[Claim]:
             yield (
                 missing_standby(case, db, share)
                 or standby_without_replay(case, db, share)
+                or missing_replica(case, db, share)
                 or Claim(
                     phrase("{:share of database} waits for a standby to confirm commits", share),
                     impact=share,

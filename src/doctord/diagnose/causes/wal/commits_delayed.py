@@ -17,6 +17,8 @@ from doctord.diagnose.phrase import phrase
 
 KINDS: Final = ("log sync", "log write")
 DELAY, SIBLINGS = "commit_delay", "commit_siblings"
+MYSQL_DELAY: Final = "binlog_group_commit_sync_delay"
+MARIADB_DELAY, MARIADB_COUNT = "binlog_commit_wait_usec", "binlog_commit_wait_count"
 FLUSHES: Final = "pg_stat_wal.wal_sync"
 WAITED_FOR: Final = "synchronous_commit"
 # PostgreSQL advises half of a flush, which a disk ends within milliseconds: longer was meant in another unit.
@@ -28,20 +30,27 @@ MOST: Final = 0.5
 
 @cause(explains=("commits_slow", "commits_too_frequent", "log_writer_starved", "row_locks"), waits=KINDS)
 def commit_delay_long(case: Case) -> Iterator[Claim]:
-    """Each commit sleeps before it writes the log, as commit_delay says.
+    """Each commit sleeps before it writes the log, as a setting says.
 
-    Looks like: sessions wait for WALWrite or WALSync far longer than the device takes for a write; whoever writes the
-        log shows no wait at all.
+    Looks like: sessions wait for WALWrite or WALSync (in MySQL for the handler's commit) far longer than the device
+        takes for a write; whoever writes the log shows no wait at all.
     Hurts because: a transaction holds its locks while its session sleeps; all that commit meanwhile stand behind it.
-    Speaks for it: commit_delay, in microseconds; how much of the time sessions wait for the log; that meanwhile more
-        than commit_siblings transactions are open that wait for no lock.
-        Where commit_siblings is 0, each flush sleeps: what the server counts of these is enough.
+    Speaks for it: commit_delay, in microseconds, as is MySQL's binlog_group_commit_sync_delay, which counts for each
+        group of commits, and MariaDB's binlog_commit_wait_usec where binlog_commit_wait_count is not 0; how much of the
+        time sessions wait for the log; that meanwhile more than commit_siblings transactions are open that wait for no
+        lock. Where commit_siblings is 0, each flush sleeps: what the server counts of these is enough.
     Speaks against it: fewer transactions that are open at a time than commit_siblings: then nobody sleeps.
-    Remedy: ALTER SYSTEM RESET commit_delay, and select pg_reload_conf(). Its unit is a microsecond: half of what
-        pg_test_fsync measures for one flush is the most that helps, where many sessions commit at once.
-    Verify: show commit_delay; time waited per commit.
-    Source: PostgreSQL documentation, "Write Ahead Log", commit_delay, commit_siblings; "WAL Configuration".
+    Remedy: Take the delay back. Its unit is a microsecond.
+        PostgreSQL: ALTER SYSTEM RESET commit_delay, and select pg_reload_conf(): half of what pg_test_fsync measures
+        for one flush is the most that helps, where many sessions commit at once.
+        MySQL: SET GLOBAL binlog_group_commit_sync_delay = 0 (MariaDB: binlog_commit_wait_count = 0), and in the option
+        file. Some hundred microseconds may help where many sessions commit at once, or a replica applies by groups.
+    Verify: The setting, as the server tells it; time waited per commit.
+    Source: PostgreSQL documentation, "Write Ahead Log", commit_delay, commit_siblings; "WAL Configuration"; MySQL
+        Reference Manual, "Binary Logging Options and Variables"; MariaDB documentation, "Group Commit for the Binary
+        Log".
     """
+    yield from _of_binary_log(case)
     waited = waited_by_server(case, *KINDS)
     for db in case.dbs:
         delay_ms = float(case.setting(DELAY, db) or 0.0) / 1000
@@ -66,6 +75,35 @@ def commit_delay_long(case: Case) -> Iterator[Claim]:
             ],
             database=db,
         )  # fmt: skip
+
+
+def _of_binary_log(case: Case) -> Iterator[Claim]:
+    """MySQL's and MariaDB's: each group of commits waits for company, whoever comes."""
+    waited = waited_by_server(case, *KINDS)
+    for db in case.dbs:
+        name, delay_us = _binary_log_delay(case, db)
+        share = waited.get(db, 0.0)
+        if delay_us < LONG_MS * 1000 or not case.worth_with_locks(share, *KINDS):
+            continue
+        yield Claim(
+            phrase("Commits of {} wait up to {:.0f ms} for company: {} = {:.0f}", db, delay_us / 1000, name, delay_us),
+            impact=share,
+            confidence=0.9,
+            for_=[
+                Evidence("setting", f"name = '{name}' and db = '{db}'", phrase("{:.0f ms}", delay_us / 1000),
+                         phrase("{:.0f ms}", LONG_MS), "a disk flushes within milliseconds", "at_least"),
+                Evidence("session", f"wait_kind in ('log sync', 'log write') and db = '{db}'",
+                         phrase("{:share of database}", share), "", "waiting for the commit"),
+            ],
+            database=db,
+        )  # fmt: skip
+
+
+def _binary_log_delay(case: Case, db: str) -> tuple[str, float]:
+    """The setting that delays commits, and by how many microseconds; 0 where none does."""
+    if float(case.setting(MARIADB_COUNT, db) or 0) > 0:
+        return MARIADB_DELAY, float(case.setting(MARIADB_DELAY, db) or 0)
+    return MYSQL_DELAY, float(case.setting(MYSQL_DELAY, db) or 0)
 
 
 def _alone(case: Case, db: str, delay_ms: float) -> Iterator[Claim]:
