@@ -17,7 +17,7 @@ RAISED: Final = "events_errors_summary_global_by_error.sum_error_raised"
 RAISED_BY_USER: Final = "events_errors_summary_by_user_by_error.sum_error_raised"  # "1142 clerk"
 # Transactions whose session is gone, as those that are prepared (XA), and each of these by its name.
 WITHOUT_SESSION, WITHOUT_SESSION_S = "innodb_trx.without_session", "innodb_trx.without_session_oldest_s"
-PREPARED: Final = "xa_recover.prepared"
+PREPARED, PREPARED_COUNT = "xa_recover.prepared", "xa_recover.count"
 REPLICA: Final = "replica_status."  # of a replica, as it tells of itself
 HIDDEN: Final = "(set, not shown)"
 SERVER_PID: Final = "server_pid"

@@ -35,10 +35,9 @@ _METADATA_LOCKS: Final = (
     "SELECT /* doctord */ t.processlist_id AS doctord, m.object_type, COALESCE(m.object_schema, ''), "
     "COALESCE(m.object_name, ''), m.lock_type, m.lock_status = 'GRANTED' FROM performance_schema.metadata_locks m "
     "JOIN performance_schema.threads t ON t.thread_id = m.owner_thread_id "
-    "WHERE t.processlist_id IS NOT NULL AND EXISTS ("
-    "SELECT 1 FROM performance_schema.metadata_locks w WHERE w.lock_status = 'PENDING' "
-    "AND w.object_type = m.object_type AND w.object_schema <=> m.object_schema AND w.object_name <=> m.object_name) "
-    "LIMIT 2000"
+    "JOIN (SELECT DISTINCT object_type, object_schema, object_name FROM performance_schema.metadata_locks "
+    "WHERE lock_status = 'PENDING') w ON w.object_type = m.object_type AND w.object_schema <=> m.object_schema "
+    "AND w.object_name <=> m.object_name WHERE t.processlist_id IS NOT NULL LIMIT 2000"
 )
 _INSTRUMENT: Final = (
     "UPDATE performance_schema.setup_instruments SET enabled = 'YES' WHERE name = 'wait/lock/metadata/sql/mdl'"

@@ -42,7 +42,7 @@ class Errors:
     def __init__(self) -> None:
         """Nothing is read yet."""
         self._counters = Counters[tuple[str, str | None]](from_zero=True)
-        self._by_user = Counters[tuple[str, str | None]](from_zero=True)
+        self._by_user = Counters[tuple[str, str | None]]()  # what was asked for anew has counted since the start
         self._rising: list[str] = []
 
     def read(self, link: Link, db: str, *, by_number: bool) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from doctord.collect.core.session_waits import SessionWaits
 from doctord.collect.mysql.activity import PROCESS, Activity, Thread, activity
 from doctord.collect.mysql.blockers import Blockers
 from doctord.collect.mysql.threads import RUNNING, Threads
+from doctord.dataset.mysql_threads import RUNNING as AT_WORK
 from doctord.dataset.mysql_threads import client_of, wait_of
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.scrub import scrub, text_id
@@ -26,6 +27,7 @@ from doctord.errors import UserError
 
 LOCK_WAIT: Final = "LOCK WAIT"
 PARSE: Final = "parse"
+LOOKS_UP: Final = "statistics"
 _PERIOD_S: Final = 0.1
 _PERIOD_BY_LIST_S: Final = 1.0
 _SOONER_S: Final = 0.07  # samples come at random: so much less than a period may lie between two
@@ -121,14 +123,16 @@ class MySQLSessions(LinkedCollector[Link]):
         """What a thread waits for: as its state tells, else as the kernel does.
 
         While a plan is made MySQL reads what the plan goes by: a disk is told as such. In `statistics` it also looks
-        up rows by a whole key, so that a thread which computes there need not be planning.
+        up rows by a whole key, for which it may have to queue before InnoDB: that state tells nothing by itself.
         """
-        told = wait_of(state, since_s)
+        told = wait_of("" if state.lower() == LOOKS_UP else state, since_s)
         is_plan = told["wait_kind"] == PARSE
         event = self._threads.event(os_thread) if is_plan or told["wait_class"] == "Unaccounted" else None
-        if is_plan and event == RUNNING and state.lower() != "statistics":
+        if is_plan and event == RUNNING:
             return told
         known = find("mysql", event) if event else None
+        if known is None and state.lower() == LOOKS_UP:
+            return told | {"event": f"{AT_WORK}: {state}"}
         return {"wait_class": known.wait_class, "event": known.event, "wait_kind": known.wait_kind} if known else told
 
 

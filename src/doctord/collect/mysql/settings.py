@@ -172,7 +172,8 @@ class MySQLSettings(LinkedCollector[Link]):
             self._refused.add(_PREPARED)
             self._notices.not_measured(self._db, "which XA transactions are prepared", str(refusal), _XA)
             return []
-        return [_gauge(mysql_names.PREPARED, 1.0) | {"entity": _text(name)} for *_, name in told]
+        named = [_gauge(mysql_names.PREPARED, 1.0) | {"entity": _text(name)} for *_, name in told]
+        return [_gauge(mysql_names.PREPARED_COUNT, float(len(named))), *named]
 
     def _common(self) -> dict[str, Any]:
         return {

@@ -127,3 +127,5 @@ def test_a_prepared_xa_transaction_of_mysql_holds_what_others_wait_for() -> None
     assert "XA transaction pay-4711" in [said(item.figure) for item in finding.for_]
     assert causes["row_locks"].explained_by == "prepared_transaction_left"
     assert "prepared_transaction_left" not in by_cause(mysql(sessions=[{}], gauges=prepared)), "young, nobody waits"
+    rolled_back = {(None, "innodb_trx.without_session_oldest_s"): 900.0, (None, "xa_recover.count"): 0.0}
+    assert "prepared_transaction_left" not in by_cause(mysql(sessions=[waiting] * 3, gauges=rolled_back))

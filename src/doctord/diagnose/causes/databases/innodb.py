@@ -96,9 +96,10 @@ def _stepped_over(case: Case) -> Iterator[Claim]:
     examined = {(one.db, one.entity): one.mean for one in case.figures(EXAMINED)}
     for one in case.statements:
         each_rows = examined.get((one.db, one.statement_id), inf) / (one.calls_per_s or inf)
+        if one.share < LARGE_PART or not is_slowed(one, 1.0) or not each_rows <= FEW_ROWS or not works(case, one):
+            continue
         pages, oldest = _pages_per_row(case, one.db), _oldest(case, one.db)
-        is_slow = one.share >= LARGE_PART and is_slowed(one, 1.0) and each_rows <= FEW_ROWS and works(case, one)
-        if not is_slow or oldest is None or pages is None or pages < MANY_PAGES:
+        if oldest is None or pages is None or pages < MANY_PAGES:
             continue
         sid, state, age_s = oldest
         where = f"statement_id = '{one.statement_id}'"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.dataset.mysql_names import PREPARED as XA
-from doctord.dataset.mysql_names import WITHOUT_SESSION_S
+from doctord.dataset.mysql_names import PREPARED_COUNT, WITHOUT_SESSION_S
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.connections_held import NEAR_LIMIT
@@ -167,8 +167,8 @@ def prepared_transaction_left(case: Case) -> Iterator[Claim]:
         behind_s = sum(root.blocked_s for root in case.blockers if (root.db, root.sid) == (oldest.db, PREPARED_SID))
         share = behind_s / total if total else 0.0
         is_felt = case.worth_saying(share)
-        if oldest.last < LEFT_S and not is_felt:
-            continue
+        if (oldest.last < LEFT_S and not is_felt) or case.total(PREPARED_COUNT, oldest.db) == 0:
+            continue  # or one that the server itself rolls back, since it was restarted
         severity: Severity | None = None if is_felt else "note"
         named = [one.entity or "" for one in case.figures(XA) if one.db == oldest.db][:MOST_NAMED]
         yield Claim(
