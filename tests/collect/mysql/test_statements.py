@@ -92,3 +92,20 @@ def test_a_counter_that_went_down_began_anew() -> None:
     assert collector._grown([("shop", "d", 10, 10**12, 5, 900, 10, 4, None)], is_first=True) == {}
     again = collector._grown([("shop", "d", 2, 10**11, 1, 90, 2, 1, None)], is_first=False)
     assert again == {("shop", "d"): Cost(2.0, 0.1, 1.0, 90.0, 2.0, 1.0, None)}
+
+
+def test_a_statement_that_takes_longer_than_ever_before_is_told_with_its_past(server: MariaDBServer) -> None:
+    server.execute(*["select sleep(0.0001)"] * 150)
+    driver = MySQLDriver(f"127.0.0.1:{server.port}", "doctord", "open sesame")
+    found: dict[str, float] = {}
+    with closing(MySQLStatements(driver, Notices())) as collector:
+        collector.sample()
+        last = time.monotonic() + 30
+        while not found and time.monotonic() < last:
+            server.execute(*["select sleep(0.05)"] * 3)
+            time.sleep(0.3)
+            told = rows_of("statistic", collector.sample())
+            found = {row["name"].partition(".past_")[2]: row["value"] for row in told if ".past_" in row["name"]}
+    assert found["calls"] >= 150
+    assert found["ms_per_call"] < 25
+    assert found["rows_per_call"] == 1.0

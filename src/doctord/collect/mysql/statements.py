@@ -26,6 +26,9 @@ _TOP: Final = 200
 _TOP_FAILED: Final = 20  # what fails takes little time
 _TEXTS_KEPT: Final = 5000
 _PICO: Final = 1e12
+# As of PostgreSQL's: less is within the ups and downs of any statement, and a few calls are no past.
+_SLOWER: Final = 2.0
+_FEWEST_CALLS: Final = 100.0
 _TABLE: Final = "performance_schema.events_statements_summary_by_digest"
 _COUNTERS: Final = (
     "SELECT /* doctord */ schema_name AS doctord, digest, count_star, sum_timer_wait, "  # noqa: S608 - names
@@ -67,7 +70,11 @@ FIGURES: Final = "events_statements_summary_by_digest."
 
 
 class MySQLStatements(LinkedCollector[Link]):
-    """Fills `statement` for those that took most time, where performance_schema is on."""
+    """Fills `statement` for those that took most time, where performance_schema is on.
+
+    What one took before, since the server counts it, goes into `statistic` where it takes much longer now: that is its
+    past, also on a server that nobody has recorded.
+    """
 
     def __init__(self, driver: Driver, notices: Notices) -> None:
         """Nothing is connected yet; `driver` is a `MySQLDriver`."""
@@ -126,6 +133,7 @@ class MySQLStatements(LinkedCollector[Link]):
         top = [(key, cost) for key, cost in top if _OURS not in self._texts.get(key[1], "")]
         found = [self._row(db, key, cost, now - before) for key, cost in top]
         figures = [row for key, cost in top for row in self._figures(db, key, cost, now - before)]
+        figures += [row for key, cost in top for row in self._past(db, key, cost)]
         return [rows("statement", found), rows("statistic", figures)] if found else []
 
     def _counters(self) -> str:
@@ -176,6 +184,23 @@ class MySQLStatements(LinkedCollector[Link]):
             "rows_per_s": cost.rows / seconds,
             "cpu_s_per_s": None if cost.cpu_s is None else cost.cpu_s / seconds,
         }
+
+    def _past(self, db: str, key: Key, cost: Cost) -> list[dict[str, Any]]:
+        """What those that take _SLOWER times as long as ever before took then, of all calls that were counted."""
+        past = _less(self._known[key], cost)
+        if past.calls < _FEWEST_CALLS or cost.elapsed_s / cost.calls < _SLOWER * past.elapsed_s / past.calls:
+            return []
+        about = {"ts": now_us(), "host": os.uname().nodename, "component": "mysql", "db": db, "entity": key[1]}
+        told = {
+            ("calls", "count"): past.calls,
+            ("ms_per_call", "ms"): past.elapsed_s * 1e3 / past.calls,
+            ("rows_per_call", "rows"): past.rows / past.calls,
+            ("examined_per_call", "rows"): past.examined / past.calls,
+        }
+        return [
+            about | {"name": f"{FIGURES}past_{name}", "kind": "gauge", "unit": unit, "value": value}
+            for (name, unit), value in told.items()
+        ]
 
     @staticmethod
     def _figures(db: str, key: Key, cost: Cost, seconds: float) -> list[dict[str, Any]]:

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from diagnose.hosts import host
+from diagnose.mysql_servers import found as by_cause
+from diagnose.mysql_servers import mysql
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -75,3 +77,21 @@ def test_who_waits_for_a_cpu_looks_at_no_more_blocks() -> None:
     )
     findings = found(INSERTS | {"elapsed_s_per_s": 1.0}, **saturated)
     assert {"cpu_saturated", "statement_slower_than_before"} <= set(findings)
+
+
+def of_mysql(examined: float, past: dict[str, float]) -> dict[str, Finding]:
+    statement = {key: value for key, value in INSERTS.items() if not key.endswith("blocks_per_s")}
+    view = "events_statements_summary_by_digest"
+    figures = {("7", f"{view}.past_{name}"): value for name, value in past.items()}
+    figures |= {("7", f"{view}.sum_rows_examined"): examined}
+    own = {"statement_id": "7", "interval_s": 0.18}
+    return by_cause(mysql(sessions=[own], statements=[statement], gauges=figures))
+
+
+def test_mysql_s_digests_have_a_past_too() -> None:
+    past = {"calls": 40000.0, "ms_per_call": 1.5, "rows_per_call": 1.0, "examined_per_call": 4.0}
+    finding = of_mysql(9000.0, past)["statement_slower_than_before"]
+    told = " | ".join(f"{said(item.figure)} ({said(item.threshold)}): {said(item.why)}" for item in finding.for_)
+    assert "900 rows looked at a call (4 before): a call does more work than before" in told
+    assert "statement_slower_than_before" not in of_mysql(9000.0, past | {"ms_per_call": 17.0})
+    assert "statement_slower_than_before" not in of_mysql(9000.0, {})

@@ -22,21 +22,28 @@ OFTEN_PER_S: Final = 0.5
 MORE_WORK = 2.0
 HALF = 0.5
 MOST_TOLD = 3
-PAST: Final = (
-    "pg_stat_statements.past_calls",
-    "pg_stat_statements.past_ms_per_call",
-    "pg_stat_statements.past_rows_per_call",
-    "pg_stat_statements.past_blocks_per_call",
-)
+# Which view of a vendor's tells the past, and what it counts as work.
+VIEWS: Final = {
+    "postgresql": ("pg_stat_statements", "blocks"),
+    "mysql": ("events_statements_summary_by_digest", "examined"),
+}
+LOOKED_AT: Final = {"blocks": "{:,.3g} blocks looked at a call", "examined": "{:,.3g} rows looked at a call"}
+EXAMINED: Final = "events_statements_summary_by_digest.sum_rows_examined"
 
 
 class Past(NamedTuple):
-    """What a call of a statement took before: milliseconds, rows, blocks; and of how many calls that is the mean."""
+    """What a call of a statement took before, of how many calls that is the mean, and what work a call is now.
+
+    Milliseconds, rows returned or changed, and the work before and now: blocks looked at, in MySQL rows looked at;
+    null where it is not told now.
+    """
 
     calls: float
     ms: float
     rows: float
-    blocks: float
+    work: float
+    now: float | None
+    unit: str
 
 
 @cause(last=True)
@@ -46,7 +53,8 @@ def statement_slower_than_before(case: Case) -> Iterator[Claim]:
     Looks like: a call of it takes five times as long as the mean of all calls that the server had counted before, and
         5 ms longer at least, while it returns as many rows.
     Hurts because: its callers wait that much longer, even where the server has room and no wait stands out.
-    Speaks for it: time, blocks and rows of a call, now and before; what its sessions do meanwhile.
+    Speaks for it: time, blocks (MySQL: rows looked at) and rows of a call, now and before; what its sessions do
+        meanwhile.
     Speaks against it: more rows for each call than before: then more is asked for. The mean of the past is of all its
         calls, with whatever parameters.
     Remedy: Where a call looks at many more blocks than before, the work itself has grown: see its plan with its
@@ -54,8 +62,10 @@ def statement_slower_than_before(case: Case) -> Iterator[Claim]:
         keys and functions do). Ask what was changed: an index dropped, statistics stale, a trigger, a foreign key
         or a partition added, rows deleted and not vacuumed, a value that has become frequent. Where it looks at as
         many, each costs more: planning, a function, a lock between sessions, a CPU or a disk that is shared.
-    Verify: The time and the blocks of a call, from one reading of pg_stat_statements to the next.
-    Source: PostgreSQL documentation, "pg_stat_statements", "Using EXPLAIN", "auto_explain".
+    Verify: The time and the blocks of a call, from one reading of pg_stat_statements (MySQL:
+        events_statements_summary_by_digest) to the next.
+    Source: PostgreSQL documentation, "pg_stat_statements", "Using EXPLAIN", "auto_explain"; MySQL Reference Manual,
+        "Statement Summary Tables".
     """
     told = named([(name, claim) for name, claim in case.claims if claim.graded != "note" and not CAUSES[name].last])
     slower = [(one, past) for one in case.statements if (past := _past(case, one)) and _is_slower(one, past)]
@@ -75,15 +85,30 @@ def statement_slower_than_before(case: Case) -> Iterator[Claim]:
 
 def _past(case: Case, one: Statement) -> Past | None:
     """Its past at the first reading that told one: later ones hold part of the time that is looked at."""
+    view, unit = VIEWS.get(one.db.partition(":")[0], ("", ""))
     told = case.dataset.derived("statistic", _told_of_past).filter(
         (pl.col("db") == one.db) & (pl.col("entity") == one.statement_id)
     )
     first = dict(told.filter(pl.col("ts") == pl.col("ts").min()).select("name", "value").rows())
-    return Past(*(first[name] for name in PAST)) if first else None
+    if not view or not first:
+        return None
+    calls, ms, rows, work = (
+        first[f"{view}.past_{what}"] for what in ("calls", "ms_per_call", "rows_per_call", f"{unit}_per_call")
+    )
+    return Past(calls, ms, rows, work, _work_now(case, one), unit)
+
+
+def _work_now(case: Case, one: Statement) -> float | None:
+    """Blocks of a call, in MySQL rows that it looks at."""
+    examined = next(
+        (it.mean for it in case.figures(EXAMINED) if (it.db, it.entity) == (one.db, one.statement_id)), None
+    )
+    return one.blocks_per_call if examined is None or not one.calls_per_s else examined / one.calls_per_s
 
 
 def _told_of_past(statistic: pl.DataFrame) -> pl.DataFrame:
-    return statistic.filter(pl.col("name").is_in(PAST))
+    views = [f"{view}.past_" for view, _ in VIEWS.values()]
+    return statistic.filter(pl.any_horizontal(pl.col("name").str.starts_with(view) for view in views))
 
 
 def _is_slower(one: Statement, past: Past) -> bool:
@@ -95,8 +120,8 @@ def _is_slower(one: Statement, past: Past) -> bool:
     return times >= SLOWER * max(more_rows, 1.0) and one.elapsed_ms - past.ms >= FELT_MS
 
 
-def _is_more_work(one: Statement, past: Past) -> bool:
-    return one.blocks_per_call is not None and one.blocks_per_call >= MORE_WORK * max(past.blocks, 1.0)
+def _is_more_work(past: Past) -> bool:
+    return past.now is not None and past.now >= MORE_WORK * max(past.work, 1.0)
 
 
 def _is_explained(case: Case, told: Named, one: Statement, past: Past) -> bool:
@@ -104,7 +129,7 @@ def _is_explained(case: Case, told: Named, one: Statement, past: Past) -> bool:
 
     Who waits, for a CPU or for others, looks at no more blocks for it.
     """
-    if one.statement_id in told.statements or _is_more_work(one, past):
+    if one.statement_id in told.statements or _is_more_work(past):
         return one.statement_id in told.statements
     return sum(part.share for part in _parts(case, one) if told.explains(part)) >= HALF
 
@@ -133,18 +158,16 @@ def _time(one: Statement, past: Past) -> list[Evidence]:
 
 def _work(one: Statement, past: Past) -> list[Evidence]:
     """Whether it is more work, or the same done more slowly."""
-    if one.blocks_per_call is None:
+    if past.now is None:
         return []
     of_rows = phrase("{:,.3g} returned or changed a call, {:,.3g} before", one.rows_per_call or 0.0, past.rows)
     return [
         Evidence(
             "statement",
             f"statement_id = '{one.statement_id}'",
-            phrase("{:,.3g} blocks looked at a call", one.blocks_per_call),
-            phrase("{:,.3g} before", past.blocks),
-            "a call does more work than before"
-            if _is_more_work(one, past)
-            else "a call does the same work more slowly",
+            phrase(LOOKED_AT[past.unit], past.now),
+            phrase("{:,.3g} before", past.work),
+            "a call does more work than before" if _is_more_work(past) else "a call does the same work more slowly",
         ),
         Evidence("statement", f"statement_id = '{one.statement_id}'", of_rows, "", "as much is asked for as before"),
     ]
