@@ -59,24 +59,25 @@ def main() -> None:
         there = {run["name"] for run in kept(rows) if not run["error"]}
         for one in read(arguments.set):
             if one.name in arguments.names or not (arguments.names or one.name in there):
-                done = run_once(one, arguments.seconds, out)
+                done = run_once(one, arguments.seconds, arguments.past, out)
                 keep(done, rows)
                 print(f"{one.name}: {done['error'] or done['health']}: {', '.join(done.get('causes', ()))}", flush=True)
     print(table(read(arguments.set), kept(rows)))
 
 
-def run_once(one: Break, seconds: float, out: Path) -> Run:
+def run_once(one: Break, seconds: float, past_s: float, out: Path) -> Run:
     """One break, looked at once: the row, with the error that it ended in."""
     moment, began = datetime.now(UTC), time.monotonic()
     lake = out / f"{one.name}-{moment:%Y%m%dT%H%M%S}"
     try:
-        told = _looked_at(one, seconds, lake)
+        told = _looked_at(one, seconds, past_s, lake)
     except Exception as error:  # noqa: BLE001 - whatever a break does to the harness is told in its row
         told = {"error": f"{type(error).__name__}: {error}"[:500]}
     return {
         "name": one.name,
         "at": f"{moment:%F %T}",
         **judged_by(),
+        "past_s": past_s,
         "lake": lake.name if lake.exists() else None,
         "took_s": round(time.monotonic() - began, 1),
         "judged": None,
@@ -86,13 +87,13 @@ def run_once(one: Break, seconds: float, out: Path) -> Run:
     }
 
 
-def _looked_at(one: Break, seconds: float, lake: Path) -> Run:
+def _looked_at(one: Break, seconds: float, past_s: float, lake: Path) -> Run:
     with orderly_end(), ExitStack() as stack:
         home = stack.enter_context(folder.private_folder())
         server = stack.enter_context(server_of(one, home))
         clients = stack.enter_context(serving(one.services, server.place))
         writes = stack.enter_context(synced_writes(home))
-        time.sleep(BEFORE_S)
+        time.sleep(max(past_s, BEFORE_S))
         begun = time.time()
         server.run(one.sql)
         stack.enter_context(shell(server, one.shell))
@@ -213,6 +214,8 @@ def _arguments() -> argparse.Namespace:
     options.add_argument("set", type=Path, help="file of the breaks")
     options.add_argument("names", nargs="*", help="those to run; all that have no run yet where none is named")
     options.add_argument("--for", dest="seconds", type=float, default=20.0, help="seconds of the check-up (default 20)")
+    told = f"seconds that the service runs before the break (default {BEFORE_S:g}): so long a past have its counters"
+    options.add_argument("--past", type=float, default=BEFORE_S, help=told)
     out = Path("/var/tmp/breaks")  # noqa: S108 - there after a restart, which /tmp is not
     options.add_argument("--out", type=Path, default=out, help=f"folder for recordings (default {out})")
     options.add_argument("--judge", nargs=3, metavar=("NAME", "VERDICT", "WHY"), help="judge the newest run of a break")
