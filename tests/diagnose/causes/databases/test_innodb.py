@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from diagnose.mysql_servers import found as by_cause
-from diagnose.mysql_servers import mysql
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -24,19 +22,6 @@ def found(sessions: list[dict[str, Any]] | None = None, **figures: float) -> dic
     ]  # fmt: skip
     dataset = Dataset.from_rows(statistic=rows, session=[COMMON | session for session in sessions or []])
     return {finding.cause: finding for finding in diagnose(dataset).findings}
-
-
-@pytest.mark.parametrize(("length", "is_found"), [(999_999.0, False), (1_000_000.0, True), (40_000_000.0, True)])
-def test_a_long_history(length: float, *, is_found: bool) -> None:
-    assert ("purge_behind" in found(innodb_history_list_length=length)) is is_found
-
-
-@pytest.mark.parametrize(("age_s", "against"), [(7200.0, False), (60.0, True)])
-def test_an_old_transaction_is_why_and_none_speaks_of_the_load(age_s: float, *, against: bool) -> None:
-    open_now = [{"sid": 7, "state": "idle in transaction", "transaction_s": age_s}]
-    finding = found(open_now, innodb_history_list_length=5e6)["purge_behind"]
-    assert said(finding.title) == "InnoDB has 5,000,000 transactions still to purge"
-    assert bool(finding.against) is against
 
 
 @pytest.mark.parametrize(("age", "is_found"), [(0.5, False), (0.87, False), (0.9, True)])
@@ -96,29 +81,3 @@ def test_a_page_cleaner_that_is_late_once(took_s: float, severity: str | None) -
     loop = {"component": "mysql", "name": "log.page_cleaner_loop", "value": took_s, "kind": "gauge"}
     findings = diagnose(Dataset.from_rows(statistic=[COMMON | late, COMMON | loop])).findings
     assert next((one.severity for one in findings if one.cause == "page_cleaner_late"), None) == severity
-
-
-def stepping_over(
-    *, age_s: float = 25.0, pages: float = 10_000.0, rows: float = 25.0, examined: float = 12.0
-) -> Dataset:
-    """A look for the next job, 12 times a second, of 14 ms each, beside a session that is idle in its transaction."""
-    sessions = [{"statement_id": "d1"}, {"sid": 7, "state": "idle in transaction", "transaction_s": age_s,
-                                         "wait_class": "Idle", "event": "idle", "wait_kind": "idle"}]  # fmt: skip
-    statement = {"statement_id": "d1", "text": "SELECT `id` FROM `jobs` ORDER BY `id` LIMIT ?", "calls_per_s": 12.0,
-                 "elapsed_s_per_s": 0.17, "rows_per_s": 12.0}  # fmt: skip
-    examines = {("d1", "events_statements_summary_by_digest.sum_rows_examined"): examined}
-    rates = {"global_status.innodb_buffer_pool_read_requests": pages, "global_status.innodb_rows_read": rows}
-    return mysql(sessions=sessions, statements=[statement], rates=rates, gauges=examines)
-
-
-def test_deleted_rows_that_an_open_transaction_keeps() -> None:
-    finding = by_cause(stepping_over())["purge_behind"]
-    assert "open for 25 s (session 7)" in said(finding.title)
-    assert finding.severity != "note"
-
-
-@pytest.mark.parametrize(
-    "changes", [{"age_s": 3.0}, {"pages": 200.0}, {"examined": 12 * 1000.0}], ids=["young", "few pages", "many rows"]
-)
-def test_no_deleted_rows(changes: dict[str, float]) -> None:
-    assert "purge_behind" not in by_cause(stepping_over(**changes))

@@ -35,10 +35,12 @@ def test_the_statement_of_nearly_all_the_time_scans() -> None:
         server(select_scan=0.1, handler_read_rnd_next=1.2e4),
         server(handler_read_rnd_next=1.5e5 - 1),
         server(rows_sent=5e5),
+        server(sort_rows=5e5),
+        server("select sum(n) from stock where place like ?"),
         server("select id, weight from parcels"),
         server("insert into parcels values (?)"),
     ],
-    ids=["seldom", "small tables", "all is wanted", "no condition", "no look-up"],
+    ids=["seldom", "small tables", "all is wanted", "all is sorted", "a sum", "no condition", "no look-up"],
 )
 def test_what_is_no_want_of_an_index(dataset: Dataset) -> None:
     assert "missing_index" not in found(dataset)

@@ -45,6 +45,11 @@ class Past(NamedTuple):
     now: float | None
     unit: str
 
+    @property
+    def tells_waits(self) -> bool:
+        """Whether the server's sessions tell what they wait for, so that what slows all of them down is known."""
+        return self.unit == "blocks"
+
 
 @cause(last=True)
 def statement_slower_than_before(case: Case) -> Iterator[Claim]:
@@ -56,7 +61,8 @@ def statement_slower_than_before(case: Case) -> Iterator[Claim]:
     Speaks for it: time, blocks (MySQL: rows looked at) and rows of a call, now and before; what its sessions do
         meanwhile.
     Speaks against it: more rows for each call than before: then more is asked for. The mean of the past is of all its
-        calls, with whatever parameters.
+        calls, with whatever parameters. In MySQL, whose states do not tell all waits, anything else that was found,
+        where a call looks at as many rows as before.
     Remedy: Where a call looks at many more blocks than before, the work itself has grown: see its plan with its
         parameters (explain (analyze, buffers); auto_explain with log_nested_statements for what triggers, foreign
         keys and functions do). Ask what was changed: an index dropped, statistics stale, a trigger, a foreign key
@@ -68,7 +74,14 @@ def statement_slower_than_before(case: Case) -> Iterator[Claim]:
         "Statement Summary Tables".
     """
     told = named([(name, claim) for name, claim in case.claims if claim.graded != "note" and not CAUSES[name].last])
-    slower = [(one, past) for one in case.statements if (past := _past(case, one)) and _is_slower(one, past)]
+    others = any(claim.graded != "note" and not CAUSES[name].last for name, claim in case.claims)
+    slower = [
+        (one, past)
+        for one in case.statements
+        if (past := _past(case, one))
+        and _is_slower(one, past)
+        and (_is_more_work(past) or past.tells_waits or not others)
+    ]
     for one, past in [pair for pair in slower if not _is_explained(case, told, *pair)][:MOST_TOLD]:
         now, gained = one.elapsed_ms or 0.0, 1 - past.ms / (one.elapsed_ms or past.ms)
         if one.share * gained < WARNING_SHARE:

@@ -6,6 +6,7 @@ from typing import Final
 
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
+from doctord.diagnose.causes.statements.work_per_row import OF_MANY
 from doctord.diagnose.common.scans import SELECTIVE
 from doctord.diagnose.common.slowed import FELT_MS, OFTEN_PER_S, severity, works
 from doctord.diagnose.common.whole_reads import LARGE_SCAN_ROWS
@@ -15,7 +16,9 @@ from doctord.diagnose.words import shortened
 from doctord.regex import regex
 
 EXAMINED: Final = "events_statements_summary_by_digest.sum_rows_examined"
-ROWS, SCANS, SENT = (f"global_status.{name}" for name in ("handler_read_rnd_next", "select_scan", "rows_sent"))
+ROWS, SCANS = "global_status.handler_read_rnd_next", "global_status.select_scan"
+# Rows that were wanted: no index saves those that are sent or sorted.
+WANTED: Final = ("global_status.rows_sent", "global_status.sort_rows")
 # Nearly all of the time in one statement, so that the scans, which the server counts as a whole, are its own.
 MOST: Final = 0.6
 READS_SOME: Final = regex(r"^\s*\(?\s*(select|update|delete)\b.*\bwhere\b", re.IGNORECASE | re.DOTALL)
@@ -31,11 +34,12 @@ def scanned_by_status(case: Case) -> Iterator[Claim]:
     """The statement that takes most of a server's time, while the server reads tables whole again and again."""
     told = {one.db for one in case.figures(EXAMINED)}
     for db in case.dbs:
-        rows, scans, sent = (case.total(name, db) or 0.0 for name in (ROWS, SCANS, SENT))
-        if db in told or scans < OFTEN_PER_S or rows < LARGE_SCAN_ROWS * scans or sent > SELECTIVE * rows:
+        rows, scans, *wanted = (case.total(name, db) or 0.0 for name in (ROWS, SCANS, *WANTED))
+        if db in told or scans < OFTEN_PER_S or rows < LARGE_SCAN_ROWS * scans or max(wanted) > SELECTIVE * rows:
             continue
         one = next((it for it in case.statements if it.db == db), None)
-        if one is None or one.share < MOST or READS_SOME.search(one.text or "") is None or not works(case, one):
+        is_for_few = one and READS_SOME.search(one.text or "") and not OF_MANY.search(one.text or "")
+        if one is None or not is_for_few or one.share < MOST or not works(case, one):
             continue
         yield _claim(case, one, rows, scans)
 
