@@ -92,7 +92,10 @@ class Break(NamedTuple):
             "half": "", "healthy": False, "prepare": "", "sql": "", "shell": "", "restart": False, "settings": {},
             "warm_up_s": 5.0, "engine": "postgresql",
         }  # fmt: skip
-        return cls(**by_default | told, services=services, sessions=sessions)
+        found = cls(**by_default | told, services=services, sessions=sessions)
+        if found.restart and found.engine != "postgresql":
+            raise TypeError("only a break of PostgreSQL can restart the server")
+        return found
 
 
 def read(path: Path) -> list[Break]:

@@ -30,14 +30,14 @@ create extension if not exists pg_stat_statements;
 class BreakServer(NamedTuple):
     """A running server: its address for the check-up, who runs a script as its administrator, how clients reach it.
 
-    `environment` is what a shell is told of it; `restart` ends and starts it in an orderly way.
+    `environment` is what a shell is told of it; `restart` ends and starts it in an orderly way, null where none can.
     """
 
     dsn: str
     place: Place
     run: Callable[[str], None]
     environment: Mapping[str, str]
-    restart: Callable[[], None]
+    restart: Callable[[], None] | None
 
 
 @contextmanager
@@ -126,7 +126,7 @@ def _mysql(one: Break, home: Path) -> Iterator[BreakServer]:
             place,
             lambda script: _by_administrator(place, script),
             {name: str(value) for name, value in told.items()},
-            _never,
+            None,
         )
 
 
@@ -135,7 +135,3 @@ def _by_administrator(place: Place, script: str) -> None:
         return
     with connected_to_mysql(place, mysql.own_user(), "shop", "break") as connection:
         connection.execute(script)
-
-
-def _never() -> None:
-    raise NotImplementedError("a break of MySQL or MariaDB does not restart the server")

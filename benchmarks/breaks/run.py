@@ -97,7 +97,7 @@ def _looked_at(one: Break, seconds: float, past_s: float, lake: Path) -> Run:
         begun = time.time()
         server.run(one.sql)
         stack.enter_context(shell(server, one.shell))
-        if one.restart:
+        if one.restart and server.restart:
             server.restart()
         for session in one.sessions:
             Thread(target=_stays, args=(session, server.place), daemon=True).start()

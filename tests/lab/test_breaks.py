@@ -23,3 +23,13 @@ def test_a_key_that_is_not_known_is_told_with_the_break(tmp_path: Path) -> None:
     path.write_text('[[break]]\nname = "x"\nsays = ""\nsource = ""\nright = ""\nsgl = "select 1"\n')
     with pytest.raises(UserError, match=r"set\.toml: break x: .*sgl"):
         cases.read(path)
+
+
+def test_what_a_server_cannot_do_is_told_before_it_runs(tmp_path: Path) -> None:
+    path = tmp_path / "set.toml"
+    told = 'name = "x"\nsays = ""\nsource = ""\nright = ""\nrestart = true\n'
+    path.write_text(f'[[break]]\nengine = "mysql"\n{told}')
+    with pytest.raises(UserError, match=r"break x: only a break of PostgreSQL"):
+        cases.read(path)
+    path.write_text(f"[[break]]\n{told}")
+    assert cases.read(path)[0].restart

@@ -11,8 +11,10 @@ from typing import Any, Final
 
 from doctord.collect.core.link import Link
 from doctord.collect.core.rates import Counters
+from doctord.collect.mysql.refusals import Refusals
 from doctord.dataset import mysql_names
 from doctord.dataset.rows import now_us
+from doctord.errors import UserError
 
 _FAILED: Final = (
     "SELECT /* doctord */ SUM(sum_errors) AS doctord "
@@ -44,11 +46,14 @@ class Errors:
         self._counters = Counters[tuple[str, str | None]](from_zero=True)
         self._by_user = Counters[tuple[str, str | None]]()  # what was asked for anew has counted since the start
         self._rising: list[str] = []
+        self._not_now = Refusals()
+        self.refused: UserError | None = None
 
     def read(self, link: Link, db: str, *, by_number: bool) -> list[dict[str, Any]]:
         """Rows of `statistic`; none at the first call. An error that was not there before began at none.
 
-        `by_number` is whether the server counts errors by their numbers, too.
+        `by_number` is whether the server counts errors by their numbers, too. That it does not tell whose they are, is
+        in `refused`.
 
         Raises:
             Away: the connection broke.
@@ -60,7 +65,8 @@ class Errors:
         for number, state, name, raised in link.query(_BY_ERROR) if by_number else ():
             told[mysql_names.RAISED, f"{number} {state} {name}"] = float(raised)
         increase = self._counters.step(now, told)
-        users = self._by_user.step(now, self._of_users(link)) if self._rising else None
+        by_user = self._of_users(link)
+        users = self._by_user.step(now, by_user) if by_user else None
         if increase is None:
             return []
         self._rising = _rising(increase.per_s)
@@ -76,7 +82,14 @@ class Errors:
 
     def _of_users(self, link: Link) -> dict[tuple[str, str | None], float]:
         """Who raised what rose last."""
-        told = link.query(_BY_USER.format(", ".join(self._rising)))
+        if not self._rising or _BY_USER in self._not_now:
+            return {}
+        try:
+            told = link.query(_BY_USER.format(", ".join(self._rising)))
+        except UserError as refusal:
+            self._not_now.add(_BY_USER)
+            self.refused = refusal
+            return {}
         return {(mysql_names.RAISED_BY_USER, f"{number} {user}"): float(raised) for user, number, raised in told}
 
 

@@ -115,6 +115,8 @@ class MySQLStatements(LinkedCollector[Link]):
         except UserError as refusal:
             self._notices.not_measured(server.db, "failed statements", str(refusal), refusal.hint)
             return []
+        if (whose := self._errors.refused) is not None:
+            self._notices.not_measured(server.db, "whose statements fail", str(whose), whose.hint)
         return [rows("statistic", found)] if found else []
 
     def _statements(self, db: str) -> list[Batch]:

@@ -25,6 +25,7 @@ _PROT_READ_WRITE, _MAP_PRIVATE_ANONYMOUS = 0x3, 0x22
 # madvise(2): of mman-common.h, the same on all of Linux but Alpha, MIPS and PA-RISC.
 _DONTNEED, _HUGEPAGE, _COLD = 4, 14, 20
 _GIFT: Final = 0x2
+_FAILED: Final = ctypes.c_void_p(-1).value
 _LOOK_EVERY_S: Final = 0.05
 
 
@@ -102,6 +103,8 @@ def _break(pins: Pins, most: int, block_bytes: int) -> int:
     """Take so many blocks, or fewer where the kernel has none left, and leave one page of each; how many it were."""
     size = (most + 1) * block_bytes
     begin = _libc.mmap(None, size, _PROT_READ_WRITE, _MAP_PRIVATE_ANONYMOUS, -1, 0)
+    if begin == _FAILED:
+        raise OSError(ctypes.get_errno(), "mmap: so much memory is not to be had at once; see vm.overcommit_memory")
     base = -(-begin // block_bytes) * block_bytes
     _libc.madvise(base, most * block_bytes, _HUGEPAGE)
     taken, refused = 0, figure("vmstat", "thp_fault_fallback")

@@ -1,39 +1,26 @@
 """Purge that is behind, or held back."""
 
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import pytest
 
+from diagnose.mysql_servers import COMMON, NOON, mysql
 from diagnose.mysql_servers import found as by_cause
-from diagnose.mysql_servers import mysql
 from doctord.dataset.dataset import Dataset
-from doctord.diagnose.engine import diagnose
-from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
 
-COMMON = {"ts": datetime(2026, 11, 20, tzinfo=UTC), "interval_s": 60.0, "db": "mysql:3306"}
-
-
-def found(sessions: list[dict[str, Any]] | None = None, **figures: float) -> dict[str, Finding]:
-    rows = [
-        {**COMMON, "component": "mysql", "value": value, "kind": "gauge",
-         "name": f"{'innodb_status' if name.startswith('semaphore') else 'global_status'}.{name}"}
-        for name, value in figures.items()
-    ]  # fmt: skip
-    dataset = Dataset.from_rows(statistic=rows, session=[COMMON | session for session in sessions or []])
-    return {finding.cause: finding for finding in diagnose(dataset).findings}
+HISTORY = (None, "global_status.innodb_history_list_length")
 
 
 @pytest.mark.parametrize(("length", "is_found"), [(999_999.0, False), (1_000_000.0, True), (40_000_000.0, True)])
 def test_a_long_history(length: float, *, is_found: bool) -> None:
-    assert ("purge_behind" in found(innodb_history_list_length=length)) is is_found
+    assert ("purge_behind" in by_cause(mysql(gauges={HISTORY: length}))) is is_found
 
 
 @pytest.mark.parametrize(("age_s", "against"), [(7200.0, False), (60.0, True)])
 def test_an_old_transaction_is_why_and_none_speaks_of_the_load(age_s: float, *, against: bool) -> None:
     open_now = [{"sid": 7, "state": "idle in transaction", "transaction_s": age_s}]
-    finding = found(open_now, innodb_history_list_length=5e6)["purge_behind"]
+    finding = by_cause(mysql(sessions=open_now, gauges={HISTORY: 5e6}))["purge_behind"]
     assert said(finding.title) == "InnoDB has 5,000,000 transactions still to purge"
     assert bool(finding.against) is against
 
@@ -64,14 +51,21 @@ def test_no_deleted_rows(changes: dict[str, float]) -> None:
     assert "purge_behind" not in by_cause(stepping_over(**changes))
 
 
-def growing(per_s: float, age_s: float = 40.0, state: str = "idle in transaction", began_at: float = 9e4) -> Dataset:
-    moments = [COMMON | {"ts": COMMON["ts"] + timedelta(seconds=5 * number)} for number in range(5)]
+def growing(
+    per_s: float,
+    age_s: float = 40.0,
+    state: str = "idle in transaction",
+    began_at: float = 9e4,
+    in_state_s: float | None = None,
+) -> Dataset:
+    moments = [COMMON | {"ts": NOON + timedelta(seconds=5 * number)} for number in range(5)]
     readings = [
         moment | {"component": "mysql", "kind": "gauge", "name": "global_status.innodb_history_list_length",
                   "value": began_at + 5 * number * per_s}
         for number, moment in enumerate(moments)
     ]  # fmt: skip
-    reader = {"sid": 7, "kind": "client", "state": state, "transaction_s": age_s}
+    idle_s = age_s if in_state_s is None else in_state_s
+    reader = {"sid": 7, "kind": "client", "state": state, "transaction_s": age_s, "in_state_s": idle_s}
     return Dataset.from_rows(statistic=readings, session=[moment | reader for moment in moments])
 
 
@@ -82,10 +76,11 @@ def growing(per_s: float, age_s: float = 40.0, state: str = "idle in transaction
         (growing(10.0), False),
         (growing(2000.0, age_s=10.0), False),
         (growing(2000.0, state="active"), False),
+        (growing(2000.0, in_state_s=0.1), False),
         (growing(-500.0), False),
         (growing(20.0, began_at=500.0), False),
     ],
-    ids=["grows", "a day to go", "young", "at work", "purged", "short"],
+    ids=["grows", "a day to go", "young", "at work", "between two statements", "purged", "short"],
 )
 def test_purge_that_an_idle_session_holds_back(dataset: Dataset, *, is_found: bool) -> None:
     finding = by_cause(dataset).get("purge_behind")

@@ -82,7 +82,7 @@ def _held_back(case: Case, history: Statistic) -> Iterator[Claim]:
     """A history that is not long yet, and will be within the hour: a session that does nothing keeps purge."""
     is_its = (pl.col("name") == HISTORY) & (pl.col("db") == history.db)
     readings = case.dataset.rows("statistic", is_its, "ts", "value").sort("ts", maintain_order=True).rows()
-    oldest = _oldest(case, history.db or "", IDLE_FOR_S, idle=True)
+    oldest = _oldest(case, history.db or "", IDLE_FOR_S, idle_s=IDLE_FOR_S)
     seconds = (readings[-1][0] - readings[0][0]).total_seconds()
     if oldest is None or not seconds or history.last < NOTABLE_HISTORY:
         return
@@ -154,10 +154,11 @@ def _pages_per_row(case: Case, db: str) -> float | None:
     return pages / found if pages and found else None
 
 
-def _oldest(case: Case, db: str, least_s: float, *, idle: bool = False) -> tuple[int, str, float] | None:
-    """The session whose transaction has been open longest, and what it does; null where none is so old, or idle."""
+def _oldest(case: Case, db: str, least_s: float, *, idle_s: float = 0.0) -> tuple[int, str, float] | None:
+    """The session whose transaction has been open longest, and what it does; null where none is so old, or so idle."""
     rows = case.dataset.frame("session").filter((pl.col("db") == db) & (pl.col("transaction_s") >= least_s))
-    rows = rows.filter(pl.col("state") == IDLE_IN_TRANSACTION) if idle else rows
+    if idle_s:
+        rows = rows.filter((pl.col("state") == IDLE_IN_TRANSACTION) & (pl.col("in_state_s") >= idle_s))
     if rows.is_empty():
         return None
     last = rows.sort("transaction_s", maintain_order=True).tail(1)

@@ -156,10 +156,11 @@ def compaction_stalls(case: Case) -> Iterator[Claim]:
 
 
 def _kernel(case: Case) -> float | None:
-    """The kernel's share of the CPU time."""
+    """The kernel's share of the CPU time; null where one of both was not measured."""
     programs, kernel = case.mean("cpu", "usr_pct"), case.mean("cpu", "sys_pct")
-    used = (programs or 0.0) + (kernel or 0.0)
-    return kernel / used if kernel is not None and used else None
+    if programs is None or kernel is None or not programs + kernel:
+        return None
+    return kernel / (programs + kernel)
 
 
 def _lost_pct(case: Case) -> float | None:

@@ -194,7 +194,7 @@ def _by_user(case: Case, db: str | None, one: Failed) -> list[Evidence]:
     for told in case.figures(RAISED_BY_USER):
         number, _, user = (told.entity or "").partition(" ")
         if told.db == db and number in numbers:
-            met[user] = met.get(user, 0.0) + told.mean
+            met[user] = met.get(user, 0.0) + over_all(case, told)
     return [
         Evidence("statistic", f"name = '{RAISED_BY_USER}' and entity like '% {user}' and db = '{db}'",
                  phrase("{:.3g per s} of user {}", per_s, user), "", "who met them")

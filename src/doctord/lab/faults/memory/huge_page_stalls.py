@@ -1,5 +1,6 @@
 """Free memory in pieces, and sessions that ask for huge pages: they wait for them, or are refused at once."""
 
+import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -84,8 +85,8 @@ def _in_pieces(server: PrivateServer, huge_pages: Mapping[str, str], dose: Dose,
 @contextmanager
 def _set(huge_pages: Mapping[str, str]) -> Iterator[None]:
     files = {_HUGE_PAGES / name: value for name, value in huge_pages.items()}
-    if not all(file.exists() for file in files):
-        raise UnavailableError("the kernel has no transparent huge pages")
+    if not all(os.access(file, os.W_OK) for file in files):
+        raise UnavailableError(f"{_HUGE_PAGES} is not there, or may not be written")
     before = {file: file.read_text().partition("[")[2].partition("]")[0] for file in files}
     try:
         for file, value in files.items():
