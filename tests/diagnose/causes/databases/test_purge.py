@@ -87,3 +87,9 @@ def test_purge_that_an_idle_session_holds_back(dataset: Dataset, *, is_found: bo
     assert (finding is not None) is is_found
     if finding:
         assert (finding.severity, "session 7" in said(finding.title)) == ("warning", True)
+
+
+def test_a_file_that_names_no_server_is_no_error() -> None:
+    """As a monitor's output may: nobody knows whose sessions these are."""
+    nowhere = {"db": None, "component": "mysql", "kind": "gauge", "name": HISTORY[1], "value": 50_000.0}
+    assert "purge_behind" not in by_cause(Dataset.from_rows(statistic=[COMMON | {"ts": NOON} | nowhere]))

@@ -80,13 +80,13 @@ def purge_behind(case: Case) -> Iterator[Claim]:
 
 def _held_back(case: Case, history: Statistic) -> Iterator[Claim]:
     """A history that is not long yet, and will be within the hour: a session that does nothing keeps purge."""
-    is_its = (pl.col("name") == HISTORY) & (pl.col("db") == history.db)
-    readings = case.dataset.rows("statistic", is_its, "ts", "value").sort("ts", maintain_order=True).rows()
-    oldest = _oldest(case, history.db or "", IDLE_FOR_S, idle_s=IDLE_FOR_S)
-    seconds = (readings[-1][0] - readings[0][0]).total_seconds()
-    if oldest is None or not seconds or history.last < NOTABLE_HISTORY:
+    oldest = None if history.db is None else _oldest(case, history.db, IDLE_FOR_S, idle_s=IDLE_FOR_S)
+    if oldest is None or history.last < NOTABLE_HISTORY:
         return
-    per_s = (readings[-1][1] - readings[0][1]) / seconds
+    is_its = (pl.col("name") == HISTORY) & (pl.col("db") == history.db) & pl.col("ts").is_not_null()
+    readings = case.dataset.rows("statistic", is_its, "ts", "value").sort("ts", maintain_order=True).rows()
+    seconds = (readings[-1][0] - readings[0][0]).total_seconds() if readings else 0.0
+    per_s = (readings[-1][1] - readings[0][1]) / seconds if seconds else 0.0
     if per_s * SOON_S < LONG_HISTORY - history.last:
         return
     sid, state, age_s = oldest
