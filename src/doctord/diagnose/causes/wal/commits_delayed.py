@@ -100,10 +100,12 @@ def _of_binary_log(case: Case) -> Iterator[Claim]:
 
 
 def _binary_log_delay(case: Case, db: str) -> tuple[str, float]:
-    """The setting that delays commits, and by how many microseconds; 0 where none does."""
-    if float(case.setting(MARIADB_COUNT, db) or 0) > 0:
-        return MARIADB_DELAY, float(case.setting(MARIADB_DELAY, db) or 0)
-    return MYSQL_DELAY, float(case.setting(MYSQL_DELAY, db) or 0)
+    """The setting that delays commits, and by how many microseconds; 0 where none does, or a file has it otherwise."""
+    count, mariadb_us, mysql_us = (
+        float(value) if (value := case.setting(name, db) or "").isdecimal() else 0.0
+        for name in (MARIADB_COUNT, MARIADB_DELAY, MYSQL_DELAY)
+    )
+    return (MARIADB_DELAY, mariadb_us) if count else (MYSQL_DELAY, mysql_us)
 
 
 def _alone(case: Case, db: str, delay_ms: float) -> Iterator[Claim]:
