@@ -8,6 +8,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, at_most
 from doctord.diagnose.phrase import phrase
+from doctord.units import setting_number
 
 LIMIT: Final = "innodb_thread_concurrency"
 QUEUED, INSIDE = "innodb_status.queries_queued", "innodb_status.queries_inside"
@@ -34,7 +35,7 @@ def innodb_threads_limited(case: Case) -> Iterator[Claim]:
     Source: MySQL Reference Manual, "Configuring Thread Concurrency for InnoDB" and "Standard Monitor" (ROW OPERATIONS).
     """
     for queued in case.figures(QUEUED):
-        limit = float(case.setting(LIMIT, queued.db or "") or 0)
+        limit = setting_number(case.setting(LIMIT, queued.db or "") or "")
         if not limit or queued.mean < LEAST_QUEUED:
             continue
         inside = next((one.mean for one in case.figures(INSIDE) if one.db == queued.db), None)

@@ -14,6 +14,7 @@ from doctord.diagnose.common.by_server import waited_by_server
 from doctord.diagnose.common.slowed import OFTEN_PER_S
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import phrase
+from doctord.units import setting_number
 
 KINDS: Final = ("log sync", "log write")
 DELAY, SIBLINGS = "commit_delay", "commit_siblings"
@@ -100,10 +101,9 @@ def _of_binary_log(case: Case) -> Iterator[Claim]:
 
 
 def _binary_log_delay(case: Case, db: str) -> tuple[str, float]:
-    """The setting that delays commits, and by how many microseconds; 0 where none does, or a file has it otherwise."""
+    """The setting that delays commits, and by how many microseconds; 0 where none does."""
     count, mariadb_us, mysql_us = (
-        float(value) if (value := case.setting(name, db) or "").isdecimal() else 0.0
-        for name in (MARIADB_COUNT, MARIADB_DELAY, MYSQL_DELAY)
+        setting_number(case.setting(name, db) or "") or 0.0 for name in (MARIADB_COUNT, MARIADB_DELAY, MYSQL_DELAY)
     )
     return (MARIADB_DELAY, mariadb_us) if count else (MYSQL_DELAY, mysql_us)
 

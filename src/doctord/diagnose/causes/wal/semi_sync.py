@@ -7,6 +7,7 @@ from doctord.diagnose.causes.wal.standbys import STANDBY
 from doctord.diagnose.common.waited import of_kind
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import phrase
+from doctord.units import setting_number
 
 # MySQL names them anew in 8.0.26.
 SIDES: Final = ("source", "master")
@@ -26,11 +27,11 @@ def missing_replica(case: Case, db: str | None, share: float) -> Claim | None:
         return None
     there = case.total(_clients(side), db) or 0.0
     counts = f"rpl_semi_sync_{side}_wait_for_{'replica' if side == 'source' else 'slave'}_count"
-    wanted = float(case.setting(counts, db) or DEFAULT_COUNT)
+    wanted = setting_number(case.setting(counts, db) or "") or DEFAULT_COUNT
     if there >= wanted:
         return None
     time_out, enabled = f"rpl_semi_sync_{side}_timeout", f"rpl_semi_sync_{side}_enabled"
-    timeout_ms = case.setting(time_out, db)
+    timeout_ms = setting_number(case.setting(time_out, db) or "")
     return Claim(
         phrase("Commits wait for a semi-synchronous replica that is not there: {:.0f} of {:.0f} that must confirm",
                there, wanted),
@@ -42,7 +43,7 @@ def missing_replica(case: Case, db: str | None, share: float) -> Claim | None:
                      phrase("{:.0f} semi-synchronous replicas are connected", there), phrase("{:.0f}", wanted - 1),
                      "no commit is confirmed until one connects, or the time is up", "at_most"),
             *([Evidence("setting", f"name = '{time_out}' and db = '{db}'",
-                        phrase("{} = {:duration}", time_out, float(timeout_ms) / 1000), "",
+                        phrase("{} = {:duration}", time_out, timeout_ms / 1000), "",
                         "so long does a commit wait before the server goes on without replicas")]
               if timeout_ms else []),
         ],
