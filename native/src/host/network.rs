@@ -203,7 +203,9 @@ impl Network {
         for listener in tcp.iter().chain(&unix) {
             add_listener(listener, interval, statistics);
         }
-        let (seconds, told) = self.listeners.clients(&tcp, interval.seconds);
+        let (seconds, told) = self
+            .listeners
+            .clients(&tcp, interval.seconds, self.tcp_before.passive_opens);
         let since = Interval {
             ts_us: interval.ts_us,
             seconds: Some(seconds).filter(|seconds| *seconds > 0.0),

@@ -79,9 +79,15 @@ impl Listeners {
     }
 
     /// What the network does to the connections of these listening sockets, and in how many seconds; `since_s` is how
-    /// long the last sample is ago. Nothing where netlink does not tell, or it is not time yet.
-    pub fn clients(&mut self, tcp: &[Listener], since_s: Option<f64>) -> (f64, Vec<(String, Clients)>) {
-        let Some(diag) = self.diag.as_mut().filter(|_| self.ways.is_due(since_s)) else {
+    /// long the last sample is ago, `opens` how many connections came in since boot. Nothing where netlink does not tell, or it
+    /// is not time yet.
+    pub fn clients(
+        &mut self,
+        tcp: &[Listener],
+        since_s: Option<f64>,
+        opens: Option<u64>,
+    ) -> (f64, Vec<(String, Clients)>) {
+        let Some(diag) = self.diag.as_mut().filter(|_| self.ways.is_due(since_s, opens)) else {
             return (0.0, Vec::new());
         };
         let Ok(found) = diag.connections() else {
