@@ -218,3 +218,17 @@ def test_a_plan_that_is_being_made_queues_like_all_else_and_is_counted_once() ->
     assert shares(threads(session=planning)) == {"run queue": 1.5, "CPU": 0.4, "statistics": 0.1}
     mutex = thread("wait/synch/mutex/sql/LOCK_open", "Concurrency", 0.4, wait_kind="parse")
     assert shares(threads(session=mutex))["wait/synch/mutex/sql/LOCK_open"] == 0.4
+
+
+def test_what_samples_of_threads_do_not_tell_the_kernel_and_the_disks_do() -> None:
+    untold = thread("running: Sending data", "Unaccounted", 1.0) * 3
+    assert shares(threads(session=untold)) == {"run queue": 1.5, "running: Sending data": 1.0, "CPU": 0.5}
+    missed = each(component="mysql", db=DB, kind="rate", name="global_status.innodb_buffer_pool_reads", value=800.0)
+    disk = each(device="vda", reads_per_s=2000.0, read_ms=0.5)
+    told = shares(threads(session=untold, statistic=missed, disk=disk))
+    assert (told["Innodb_buffer_pool_reads"], told["running: Sending data"]) == (0.4, 0.6)
+    cached = each(device="vda", reads_per_s=100.0, read_ms=0.5)
+    assert shares(threads(session=untold, statistic=missed, disk=cached))["Innodb_buffer_pool_reads"] == 0.05
+    event = "running: Waiting for a new kind of lock"
+    waiting = thread(event, "Unaccounted", 1.0) * 3
+    assert shares(threads(session=waiting, statistic=missed, disk=disk))[event] == 3.0

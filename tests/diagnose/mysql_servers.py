@@ -25,6 +25,7 @@ def mysql(
     sessions: Iterable[Mapping[str, Any]] = (),
     rates: Mapping[str, float] | None = None,
     gauges: Mapping[tuple[str | None, str], float] | None = None,
+    entities: Mapping[tuple[str, str], float] | None = None,
     settings: Mapping[str, str] | None = None,
     statements: Iterable[Mapping[str, Any]] = (),
     idle_pct: float = 60.0,
@@ -37,6 +38,7 @@ def mysql(
         sessions: what each sampled session does all the time, changes to one that is on a CPU.
         rates: figures per second by name.
         gauges: readings by entity and name.
+        entities: figures per second by entity and name.
         settings: the server's variables.
         statements: rows of `statement`.
         idle_pct: of the host's CPUs.
@@ -48,6 +50,10 @@ def mysql(
     rows += [
         {"name": name, "entity": entity, "value": value, "kind": "gauge"}
         for (entity, name), value in (gauges or {}).items()
+    ]
+    rows += [
+        {"name": name, "entity": entity, "value": value, "kind": "rate", "unit": "per_s"}
+        for (entity, name), value in (entities or {}).items()
     ]
     moments = [COMMON | {"ts": NOON + timedelta(seconds=second)} for second in range(1, SECONDS + 1)]
     return Dataset.from_rows(

@@ -26,6 +26,8 @@ ON_CPU = ((pl.col("wait_class") == "CPU") & (pl.col("event") == "CPU")).fill_nul
 
 # What a thread of MySQL that makes a plan does, or wants to: samples that found it on a disk tell that instead.
 PLANNING = ((pl.col("wait_class") == "Other") & (pl.col("wait_kind") == "parse")).fill_null(value=False)
+# Samples of which neither the server's state nor the kernel, asked a moment later, tells what they were at.
+UNTOLD = ((pl.col("wait_class") == "Unaccounted") & ~pl.col("event").str.contains("(?i)wait")).fill_null(value=False)
 
 
 class ProcessorTime(NamedTuple):
@@ -36,6 +38,7 @@ class ProcessorTime(NamedTuple):
     Reads out of the page cache, CPU time as well, are none of these. `off_cpu_s` is what samples had at work, waiting
     for nothing, while the kernel counted neither: sessions that sleep where the server has no wait event.
     `queueing` (0 to 1) is the part of PLANNING that stands in `run_queue_s`; the rest of that is not in `cpu_s`.
+    `in_untold_s` is the part of both in which samples were UNTOLD: it is to be taken off those.
     """
 
     cpu_s: float
@@ -44,6 +47,7 @@ class ProcessorTime(NamedTuple):
     in_waits_s: float = 0.0
     off_cpu_s: float = 0.0
     queueing: float = 0.0
+    in_untold_s: float = 0.0
 
 
 def processor_time(dataset: Dataset, db: str | None, active: pl.DataFrame, looks: pl.DataFrame) -> ProcessorTime:
@@ -90,13 +94,17 @@ def _of_threads(active: pl.DataFrame, counted: Backends) -> ProcessorTime:
     """Of sessions that are threads of one process: the part of the run queue is that of all of them together."""
     counted_s = counted.cpu_s + counted.run_wait_s
     queueing = counted.run_wait_s / counted_s if counted_s else 0.0
-    computing_s, planning_s = (float(active.filter(rows)["interval_s"].sum()) for rows in (ON_CPU, PLANNING))
+    computing_s, planning_s, untold_s = (
+        float(active.filter(rows)["interval_s"].sum()) for rows in (ON_CPU, PLANNING, UNTOLD)
+    )
     spent_s = max(counted_s, computing_s + planning_s)
+    in_untold_s = min(spent_s - computing_s - planning_s, untold_s)
     return ProcessorTime(
         cpu_s=(spent_s - planning_s) * (1 - queueing),
         run_queue_s=spent_s * queueing,
-        unsampled_s=spent_s - computing_s - planning_s,
+        unsampled_s=spent_s - computing_s - planning_s - in_untold_s,
         queueing=queueing,
+        in_untold_s=in_untold_s,
     )
 
 

@@ -16,8 +16,9 @@ import polars as pl
 
 from doctord.analyse.capacity.contradictions import CONTRADICTS
 from doctord.analyse.latency.counted import are_alone, counted_waits
-from doctord.analyse.processor_time import ON_CPU, PLANNING, ProcessorTime, processor_time
+from doctord.analyse.processor_time import ON_CPU, PLANNING, UNTOLD, ProcessorTime, processor_time
 from doctord.analyse.spells import covered_s
+from doctord.analyse.storage.missed_pages import missed_pages_s
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import WORKING
 from doctord.dataset.waits.events import kind_of
@@ -46,6 +47,7 @@ class Spent(NamedTuple):
 CPU, QUEUEING = Spent("CPU", "CPU", "cpu"), Spent(*RUN_QUEUE, "run queue")
 ASLEEP = Spent("Other", OFF_CPU, "other")
 NOT_TOLD = Spent("Database time", "(what it went into, is not told)")
+MISSED_PAGES = Spent("User I/O", "Innodb_buffer_pool_reads", "single read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +262,11 @@ def _database_parts(dataset: Dataset) -> dict[Spent, float]:
     active = active_sessions(dataset).select("interval_s", "db", "wait_class", "event", "wait_kind")
     for db, processor in processor_times(dataset).items():
         not_queueing_s = pl.when(PLANNING).then(1 - processor.queueing).otherwise(1.0) * pl.col("interval_s")
-        waits = _by_event(active.filter(_of(db) & ~ON_CPU), not_queueing_s)
+        waits = _by_event(active.filter(_of(db) & ~ON_CPU & ~UNTOLD), not_queueing_s)
+        untold = _by_event(active.filter(_of(db) & UNTOLD), pl.col("interval_s"))
+        sampled_s = sum(seconds for spent, seconds in waits.items() if spent.wait_kind == MISSED_PAGES.wait_kind)
+        missed_s = missed_pages_s(dataset, db) * _sampled_s(dataset)
+        waits |= _told_after_all(untold, missed_s - sampled_s, processor.in_untold_s)
         waited_s = sum(waits.values())
         kept = 1 - processor.in_waits_s / waited_s if waited_s else 1.0
         own = {spent: seconds * kept for spent, seconds in waits.items()}
@@ -269,6 +275,14 @@ def _database_parts(dataset: Dataset) -> dict[Spent, float]:
         own[ASLEEP] = own.get(ASLEEP, 0.0) + processor.off_cpu_s
         parts = {key: parts.get(key, 0.0) + own.get(key, 0.0) for key in (*parts, *(k for k in own if k not in parts))}
     return parts
+
+
+def _told_after_all(untold: dict[Spent, float], in_reads_s: float, on_cpu_s: float) -> dict[Spent, float]:
+    """Samples that tell nothing, less what the kernel counted on a CPU, and as reads what was waited for pages."""
+    untold_s = sum(untold.values())
+    reads_s = max(min(in_reads_s, untold_s - on_cpu_s), 0.0)
+    left = 1 - (on_cpu_s + reads_s) / untold_s if untold_s else 1.0
+    return {spent: seconds * left for spent, seconds in untold.items()} | ({MISSED_PAGES: reads_s} if reads_s else {})
 
 
 def _process_parts(dataset: Dataset) -> dict[Spent, float]:

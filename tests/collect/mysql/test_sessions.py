@@ -181,6 +181,23 @@ def test_sessions_at_rest_and_our_own_are_none(server: MariaDBServer, collector:
     assert rows_of("session", batches) == []
 
 
+def test_who_sends_for_a_moment_waits_for_nobody(collector: MySQLSessions) -> None:
+    assert collector._wait("Writing to net", 0.002, None)["wait_class"] == "Unaccounted"
+    assert collector._wait("Writing to net", 0.002, None)["event"] == "running: Writing to net"
+    for since_s in (0.2, 0.0, None):  # whole seconds do not tell how young it is
+        assert collector._wait("Writing to net", since_s, None)["wait_kind"] == "network to client"
+
+
+def test_how_long_a_statement_runs_is_told_more_exactly_than_in_seconds(
+    server: MariaDBServer, collector: MySQLSessions
+) -> None:
+    if server.settings.get("performance-schema") == "ON":
+        pytest.skip("MariaDB does not time statements there unless it is asked to")
+    with running(server, "select benchmark(2000000000, md5('a'))"):
+        row = until(collector, "session", lambda row: row["state"] == "active")
+    assert row["statement_s"] % 1 > 0
+
+
 def test_the_list_is_read_once_a_second(server: MariaDBServer) -> None:
     if server.execute("select @@performance_schema") == [(1,)]:
         pytest.skip("it is not the list that is read")

@@ -11,7 +11,7 @@ import pytest
 from doctord.collect.core.notices import Notices
 from doctord.collect.mysql import statements
 from doctord.collect.mysql.driver import MySQLDriver
-from doctord.collect.mysql.statements import Cost, MySQLStatements
+from doctord.collect.mysql.statements import FIGURES, Cost, MySQLStatements
 from doctord.dataset.mysql_names import FAILED_BY_DIGEST, RAISED
 from mariadb_server import MariaDBServer, running_mariadb
 from mysql_server import running_mysql
@@ -64,7 +64,7 @@ def test_what_failed_is_counted_by_statement_and_where_the_server_tells_by_numbe
         for _ in range(3):
             with pytest.raises(pymysql.err.ProgrammingError):
                 server.execute("select a from mysql.not_there")
-        figures = until_failed(collector)
+        figures = until_told(collector, FAILED_BY_DIGEST)
     counted = {row["name"].rpartition(".")[2]: row for row in figures}
     assert counted["sum_errors"]["value"] * counted["sum_errors"]["interval_s"] == pytest.approx(3.0)
     raised = [row for row in figures if row["name"] == RAISED]
@@ -72,15 +72,28 @@ def test_what_failed_is_counted_by_statement_and_where_the_server_tells_by_numbe
     assert ("1146 42S02 ER_NO_SUCH_TABLE" in [row["entity"] for row in raised]) is is_mysql
 
 
-def until_failed(collector: MySQLStatements) -> list[dict[str, Any]]:
-    """The figures of the first reading in which statements failed."""
+def test_temporary_tables_that_went_to_disk_are_counted_by_statement(server: MariaDBServer) -> None:
+    driver = MySQLDriver(f"127.0.0.1:{server.port}", "doctord", "open sesame")
+    with closing(MySQLStatements(driver, Notices())) as collector:
+        collector.sample()
+        server.execute(
+            "set tmp_table_size = 1024, max_heap_table_size = 16384",
+            *(["set internal_tmp_mem_storage_engine = MEMORY"] if type(server).__name__ == "MySQLServer" else []),
+            "select table_name, count(*) from information_schema.columns group by table_name order by count(*)",
+        )
+        figures = until_told(collector, f"{FIGURES}sum_created_tmp_disk_tables")
+    assert all(row["value"] * row["interval_s"] >= 1 for row in figures if "disk_tables" in row["name"])
+
+
+def until_told(collector: MySQLStatements, name: str) -> list[dict[str, Any]]:
+    """The figures of the first reading that has some of that name."""
     last = time.monotonic() + 30
     while time.monotonic() < last:
         figures = rows_of("statistic", collector.sample())
-        if any(row["name"] == FAILED_BY_DIGEST for row in figures):
-            return [row for row in figures if row["name"] in (FAILED_BY_DIGEST, RAISED)]
+        if any(row["name"] == name for row in figures):
+            return figures
         time.sleep(0.1)
-    raise AssertionError("no failed statement was seen")
+    raise AssertionError(f"no {name} was seen")
 
 
 def test_our_own_statements_are_left_out(server: MariaDBServer) -> None:
@@ -89,9 +102,9 @@ def test_our_own_statements_are_left_out(server: MariaDBServer) -> None:
 
 def test_a_counter_that_went_down_began_anew() -> None:
     collector = MySQLStatements(MySQLDriver("127.0.0.1:1", "nobody"), Notices())
-    assert collector._grown([("shop", "d", 10, 10**12, 5, 900, 10, 4, None)], is_first=True) == {}
-    again = collector._grown([("shop", "d", 2, 10**11, 1, 90, 2, 1, None)], is_first=False)
-    assert again == {("shop", "d"): Cost(2.0, 0.1, 1.0, 90.0, 2.0, 1.0, None)}
+    assert collector._grown([("shop", "d", 10, 10**12, 5, 900, 10, 4, 7, 3, None)], is_first=True) == {}
+    again = collector._grown([("shop", "d", 2, 10**11, 1, 90, 2, 1, 1, 0, None)], is_first=False)
+    assert again == {("shop", "d"): Cost(2.0, 0.1, 1.0, 90.0, 2.0, 1.0, 1.0, 0.0, None)}
 
 
 def test_a_statement_that_takes_longer_than_ever_before_is_told_with_its_past(server: MariaDBServer) -> None:

@@ -34,8 +34,8 @@ _BY_THREADS: Final = (
     "SELECT /* doctord */ p.processlist_id AS doctord, "  # noqa: S608 - our own names
     f"IF({mysql_names.IS_REPLICATION}, '{mysql_names.SYSTEM_USER}', p.processlist_user), "
     "p.processlist_host, p.processlist_db, "
-    "p.processlist_command, 1000 * p.processlist_time, p.processlist_state, LEFT(p.processlist_info, 4000), s.digest, "
-    "p.thread_os_id, {trx} FROM performance_schema.threads p {join} "
+    "p.processlist_command, COALESCE(s.timer_wait / 1e9, 1000 * p.processlist_time), p.processlist_state, "
+    "LEFT(p.processlist_info, 4000), s.digest, p.thread_os_id, {trx} FROM performance_schema.threads p {join} "
     "LEFT JOIN performance_schema.events_statements_current s "
     "ON s.thread_id = p.thread_id AND s.nesting_event_id IS NULL AND s.end_event_id IS NULL "
     "WHERE p.type = 'FOREGROUND' AND p.processlist_id <> CONNECTION_ID() "

@@ -28,6 +28,9 @@ from doctord.errors import UserError
 LOCK_WAIT: Final = "LOCK WAIT"
 PARSE: Final = "parse"
 LOOKS_UP: Final = "statistics"
+NETWORK: Final = "Network"
+# Threads are in the state of sending while the kernel copies what they send, too: who waits for a client waits longer.
+QUICKLY_SENT_S: Final = 0.01
 _PERIOD_S: Final = 0.1
 _PERIOD_BY_LIST_S: Final = 1.0
 _SOONER_S: Final = 0.07  # samples come at random: so much less than a period may lie between two
@@ -123,15 +126,19 @@ class MySQLSessions(LinkedCollector[Link]):
         """What a thread waits for: as its state tells, else as the kernel does.
 
         While a plan is made MySQL reads what the plan goes by: a disk is told as such. In `statistics` it also looks
-        up rows by a whole key, for which it may have to queue before InnoDB: that state tells nothing by itself.
+        up rows by a whole key, for which it may have to queue before InnoDB: that state tells nothing by itself. Nor
+        does that of sending, while a statement is young.
         """
-        told = wait_of("" if state.lower() == LOOKS_UP else state, since_s)
+        told = wait_of(state, since_s)
+        is_young = 0.0 < (since_s or 0.0) < QUICKLY_SENT_S  # of 0 s it is not known
+        tells_nothing = state.lower() == LOOKS_UP or (told["wait_class"] == NETWORK and is_young)
+        told = wait_of("", since_s) if tells_nothing else told
         is_plan = told["wait_kind"] == PARSE
         event = self._threads.event(os_thread) if is_plan or told["wait_class"] == "Unaccounted" else None
         if is_plan and event == RUNNING:
             return told
         known = find("mysql", event) if event else None
-        if known is None and state.lower() == LOOKS_UP:
+        if known is None and tells_nothing:
             return told | {"event": f"{AT_WORK}: {state}"}
         return {"wait_class": known.wait_class, "event": known.event, "wait_kind": known.wait_kind} if known else told
 

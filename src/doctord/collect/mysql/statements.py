@@ -32,7 +32,8 @@ _FEWEST_CALLS: Final = 100.0
 _TABLE: Final = "performance_schema.events_statements_summary_by_digest"
 _COUNTERS: Final = (
     "SELECT /* doctord */ schema_name AS doctord, digest, count_star, sum_timer_wait, "  # noqa: S608 - names
-    "sum_rows_sent + sum_rows_affected, sum_rows_examined, sum_no_index_used, sum_errors, {cpu} "
+    "sum_rows_sent + sum_rows_affected, sum_rows_examined, sum_no_index_used, sum_errors, "
+    "sum_created_tmp_disk_tables, sum_sort_merge_passes, {cpu} "
     f"FROM {_TABLE} WHERE last_seen >= %s"
 )
 _TEXTS: Final = (
@@ -51,8 +52,8 @@ _ENLARGE: Final = "performance_schema_digests_size in my.cnf, and a restart"
 class Cost(NamedTuple):
     """What the executions of a digest came to.
 
-    Their number, seconds, rows sent or changed, rows looked at, how many used no index, how many failed, and seconds of
-    CPU, null where the server does not tell.
+    Their number, seconds, rows sent or changed, rows looked at, how many used no index, how many failed, temporary
+    tables that went to disk, passes that merged sorted files, and seconds of CPU, null where the server does not tell.
     """
 
     calls: float
@@ -61,11 +62,13 @@ class Cost(NamedTuple):
     examined: float
     without_index: float
     errors: float
+    disk_tables: float
+    merge_passes: float
     cpu_s: float | None
 
 
 Key = tuple[str | None, str]
-NOTHING: Final = Cost(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+NOTHING: Final = Cost(*[0.0] * len(Cost._fields))
 FIGURES: Final = "events_statements_summary_by_digest."
 
 
@@ -209,8 +212,12 @@ class MySQLStatements(LinkedCollector[Link]):
         about = {"ts": now_us(), "interval_s": seconds, "host": os.uname().nodename, "component": "mysql", "db": db}
         about |= {"entity": key[1], "unit": "per_s", "kind": "rate"}
         named = {"sum_rows_examined": cost.examined, "sum_no_index_used": cost.without_index}
-        if cost.errors:
-            named["sum_errors"] = cost.errors
+        seldom = {
+            "sum_errors": cost.errors,
+            "sum_created_tmp_disk_tables": cost.disk_tables,
+            "sum_sort_merge_passes": cost.merge_passes,
+        }
+        named |= {name: value for name, value in seldom.items() if value}
         return [about | {"name": f"{FIGURES}{name}", "value": value / seconds} for name, value in named.items()]
 
 
@@ -222,14 +229,11 @@ def _top(grown: dict[Key, Cost]) -> list[tuple[Key, Cost]]:
 
 
 def _cost(counters: Sequence[Decimal | int | None]) -> Cost:
-    calls, elapsed, of_rows, examined, without_index, errors, cpu = (float(one or 0) for one in counters)
-    cpu_s = None if counters[-1] is None else cpu / _PICO
-    return Cost(calls, elapsed / _PICO, of_rows, examined, without_index, errors, cpu_s)
+    calls, elapsed, *others = (float(one or 0) for one in counters[:-1])
+    cpu = counters[-1]
+    return Cost._make([calls, elapsed / _PICO, *others, None if cpu is None else float(cpu) / _PICO])
 
 
 def _less(cost: Cost, last: Cost) -> Cost:
-    cpu_s = None if cost.cpu_s is None else cost.cpu_s - (last.cpu_s or 0.0)
-    calls, elapsed, of_rows, examined, without_index, errors = (
-        now - before for now, before in zip(cost[:-1], last[:-1], strict=True)
-    )
-    return Cost(calls, elapsed, of_rows, examined, without_index, errors, cpu_s)
+    more = [now - before for now, before in zip(cost[:-1], last[:-1], strict=True)]
+    return Cost._make([*more, None if cost.cpu_s is None else cost.cpu_s - (last.cpu_s or 0.0)])

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from doctord.analyse.sql.table_reads import table_reads
+from doctord.analyse.storage.missed_pages import MISSED
+from doctord.analyse.time import MISSED_PAGES
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.holders import to_begin_with
@@ -105,20 +107,12 @@ def _beside_free_memory(case: Case) -> Iterator[Claim]:
     if not case.worth_with_locks(part, *READS) or blocks is None or free is None or free < FREE_MEMORY:
         return
     read_bytes = blocks * _block_bytes(case)
-    events = case.time.events_of(*READS)
     yield Claim(
         phrase("{:share of database} reads blocks, with {:share} of memory available", part, free),
         impact=part,
         confidence=0.75,
         for_=[
-            Evidence(
-                "wait" if case.active.is_empty() else "session",
-                f"event in ({', '.join(repr(event) for event in events)})",
-                phrase("{:share}", part),
-                phrase("{:share}", WORTH_SAYING_SHARE),
-                "waited for reads",
-                "at_least",
-            ),
+            _time_in_reads(case, part),
             Evidence(
                 "statistic",
                 case.rows_of("physical reads"),
@@ -140,6 +134,17 @@ def _beside_free_memory(case: Case) -> Iterator[Claim]:
         severity="note" if _are_copies(case, part, blocks) else None,
         first_steps=to_begin_with(case, "reads_share"),
     )
+
+
+def _time_in_reads(case: Case, part: float) -> Evidence:
+    figure, threshold = phrase("{:share}", part), phrase("{:share}", WORTH_SAYING_SHARE)
+    events = case.time.events_of(*READS)
+    if MISSED_PAGES.event in events[:1]:
+        why = "pages that were missed, and the disks' mean time of a read: too short to be met by samples"
+        return Evidence("statistic", f"name = '{MISSED}'", figure, threshold, why, "at_least")
+    table = "wait" if case.active.is_empty() else "session"
+    named = ", ".join(repr(event) for event in events)
+    return Evidence(table, f"event in ({named})", figure, threshold, "waited for reads", "at_least")
 
 
 def _are_copies(case: Case, part: float, blocks: float) -> bool:

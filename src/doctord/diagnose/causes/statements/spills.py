@@ -1,5 +1,6 @@
 """Spills: sorts, hashes and temporary tables that do not fit into memory."""
 
+import re
 from collections.abc import Iterator
 
 from doctord.analyse.sql.statements import Statement
@@ -11,11 +12,21 @@ from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
 TEMP = "temp"
 WRITTEN = "pg_stat_database.temp_bytes"
 MULTIPASS = "v$sql_workarea_histogram.multipass"
 ONEPASS = "v$sql_workarea_histogram.onepass"
+# MySQL's own counts of what did not fit, by statement where performance_schema is on, and of rows by what is done.
+BY_DIGEST = "events_statements_summary_by_digest."
+DISK_TABLES, MERGE_PASSES = "created_tmp_disk_tables", "sort_merge_passes"
+PUT = tuple(f"global_status.handler_{name}" for name in ("write", "update", "tmp_write", "tmp_update"))
+LOOKED_AT = tuple(f"global_status.handler_read_{name}" for name in ("next", "prev", "rnd_next"))
+CHANGES = regex(r"\s*(insert|update|delete|replace|load)\b", re.IGNORECASE)
+SORTS = regex(r"\b(group\s+by|order\s+by|distinct|union)\b", re.IGNORECASE)
+# A file for every other call is the statement's own way. A row that is put into a table costs more than one looked at.
+OFTEN_A_CALL, PUT_OF_LOOKED_AT = 0.5, 0.5
 SPILL_BYTES_PER_S = 1024 * 1024
 BLOCK_BYTES = 8192
 
@@ -26,7 +37,8 @@ def sort_spill(case: Case) -> Iterator[Claim]:
 
     Looks like: PostgreSQL's `temp_bytes` grows, and sessions wait on `BufFileRead` and `BufFileWrite`, or burn CPU
         copying to temporary files; Oracle's direct path read temp, direct path write temp, one-pass and multi-pass
-        executions; MySQL's Creating sort index and Copying to tmp table on disk.
+        executions; MySQL's Creating sort index and Copying to tmp table on disk, or a statement that makes a temporary
+        table on disk each time.
     Hurts because: what would be one pass in memory becomes several over files.
     Speaks for it: temporary bytes per second, the share of database time of the statements that write them, or in
         temporary reads and writes; executions that needed passes, the target for work areas.
@@ -47,40 +59,75 @@ def sort_spill(case: Case) -> Iterator[Claim]:
         and "Internal Temporary Table Use in MySQL".
     """
     written, waited = case.total(WRITTEN), case.time.kind_share(TEMP)
-    spilling = [one for one in case.statements if (one.temp_bytes_per_s or 0.0) > 0] if written is not None else []
+    spilling = _to_disk(case) if written is None else [one for one in case.statements if one.temp_bytes_per_s]
     share = max(waited, min(sum(one.share for one in spilling), 1.0))
     little = written is not None and written < SPILL_BYTES_PER_S
     if little or not case.worth_saying(share) or (written is None and "postgresql" in case.components):
         return
     for_, against = weigh(_passes(case))
     yield Claim(
-        phrase("Sorts and hashes wait for temporary files: {:share of database}", share)
+        phrase("Sorts and temporary tables do not fit into memory: {:share of database}", share)
+        if written is None and spilling
+        else phrase("Sorts and hashes wait for temporary files: {:share of database}", share)
         if written is None
         else phrase("Sorts and hashes write {:bytes/s} of temporary files", written),
         impact=share,
         confidence=_confidence(written, spilling, against),
         for_=[
             *_bytes_written(case, written, spilling),
-            *(_spills(one) for one in spilling[:3]),
+            *(_spills(case, one) for one in spilling[:3]),
             *(of_kind(case, TEMP, why="" if written is None else "waited there") if waited else ()),
             *for_,
             *counted(case, ONEPASS, "{:rate} with one pass"),
-            *counted(case, "global_status.sort_merge_passes", "{:rate merge passes of sorts}"),
-            *counted(case, "global_status.created_tmp_disk_tables", "{:rate temporary tables on disk}"),
+            *counted(case, f"global_status.{MERGE_PASSES}", "{:rate merge passes of sorts}"),
+            *counted(case, f"global_status.{DISK_TABLES}", "{:rate temporary tables on disk}"),
             *_target(case),
         ],
         against=against,
         not_measured=() if spilling or written is None else case.not_measured("pg_stat_statements"),
-        explains=("cpu_few_statements",) if spilling and _is_most_of_its_work(spilling[0]) else (),
+        explains=("cpu_few_statements", "cpu_saturated") if _is_most_of_its_work(spilling) else (),
     )
 
 
-def _is_most_of_its_work(one: Statement) -> bool:
+def _to_disk(case: Case) -> list[Statement]:
+    """Statements of MySQL that make a temporary table on disk, or merge sorted files, at most calls.
+
+    Where the server does not count it by statement: those that group or sort. None where few rows go into such tables:
+    of a long text alone MySQL makes one on disk.
+    """
+    makes_some = any(case.total(f"global_status.{name}") for name in (DISK_TABLES, MERGE_PASSES))
+    if not makes_some or not _rows_are_put(case):
+        return []
+    if case.figures(f"{BY_DIGEST}sum_rows_examined"):
+        return [one for one in case.statements if _files_a_call(case, one) >= OFTEN_A_CALL]
+    return [one for one in case.statements if SORTS.search(one.text or "")]
+
+
+def _files_a_call(case: Case, one: Statement) -> float:
+    names = (f"{BY_DIGEST}sum_{name}" for name in (DISK_TABLES, MERGE_PASSES))
+    made = sum(figure.mean for name in names for figure in case.figures(name)
+               if (figure.db, figure.entity) == (one.db, one.statement_id))  # fmt: skip
+    return made / one.calls_per_s if one.calls_per_s else 0.0
+
+
+def _rows_are_put(case: Case) -> bool:
+    """Whether a server of MySQL puts a row into a temporary table for every few that it looks at."""
+    changed = sum(one.rows_per_s or 0.0 for one in case.statements if CHANGES.match(one.text or ""))
+    put, looked_at = (sum(case.total(name) or 0.0 for name in names) for names in (PUT, LOOKED_AT))
+    return put - changed >= PUT_OF_LOOKED_AT * looked_at > 0
+
+
+def _is_most_of_its_work(spilling: list[Statement]) -> bool:
     """Whether a statement moves as many blocks to files and back as it looks at: then that is what its CPU time is for.
 
     A join that spills the last part of its table moves fewer.
     """
-    moved_per_s = (one.temp_bytes_per_s or 0.0) / BLOCK_BYTES
+    if not spilling:
+        return False
+    one = spilling[0]
+    if one.temp_bytes_per_s is None:
+        return True  # that is how they were found
+    moved_per_s = one.temp_bytes_per_s / BLOCK_BYTES
     return one.gets_per_s is not None and moved_per_s >= one.gets_per_s
 
 
@@ -88,7 +135,7 @@ def _confidence(written: float | None, spilling: list[Statement], against: list[
     """Surer where the statements that spill are known, or where the server says how its work areas fared."""
     if written is not None:
         return 0.9 if spilling else 0.7
-    return 0.7 if against else 0.85
+    return 0.7 if against or spilling else 0.85
 
 
 def _passes(case: Case) -> list[Sign]:
@@ -116,11 +163,16 @@ def _bytes_written(case: Case, written: float | None, spilling: list[Statement])
     ]
 
 
-def _spills(statement: Statement) -> Evidence:
+def _spills(case: Case, statement: Statement) -> Evidence:
+    files = _files_a_call(case, statement)
     return Evidence(
         "statement",
         f"statement_id = '{statement.statement_id}'",
-        phrase("{:share of database}, {:bytes} a call", statement.share, _temp_per_call(statement)),
+        phrase("{:share of database}, {:bytes} a call", statement.share, _temp_per_call(statement))
+        if statement.temp_bytes_per_s is not None
+        else phrase("{:share of database}, {:.1f} temporary files a call", statement.share, files)
+        if files
+        else phrase("{:share of database}, of a statement that groups or sorts", statement.share),
         "nothing spilled",
         shortened(statement.text or ""),
     )
