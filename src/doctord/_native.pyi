@@ -470,13 +470,16 @@ class ServerLog:
     def add(self, chunk: bytes) -> None:
         """Take the next piece of the log."""
 
-    def told(self, is_all: bool) -> tuple[dict[str, int], int, dict[tuple[str, str], int], list[tuple[str, str]]]:
+    def told(
+        self, is_all: bool
+    ) -> tuple[dict[str, int], int, dict[tuple[str, str], int], dict[str, float], list[tuple[str, str, str]]]:
         """What was said since the last call, whatever its times, of a log that is still written.
 
         How often each error and warning came, by severity, SQLSTATE and message without values; how many sessions were
         refused as no connection was left; what else is counted, by its name and what it is about (empty where that is
-        not told): vacuums of autovacuum that were cancelled or skipped, and plans; what happened, each with its kind.
-        The last message may go on in the next piece and is held back, but where `is_all`.
+        not told): vacuums of autovacuum that were cancelled or skipped, plans, logins that were denied and the like;
+        the largest of each reading by its name; what happened, each with its kind, its subject (empty where that is
+        the server) and its text. The last message may go on in the next piece and is held back, but where `is_all`.
         """
 
     def quarters(self) -> set[tuple[str, int]]:

@@ -28,6 +28,7 @@ def mysql(
     entities: Mapping[tuple[str, str], float] | None = None,
     settings: Mapping[str, str] | None = None,
     statements: Iterable[Mapping[str, Any]] = (),
+    events: Iterable[Mapping[str, Any]] = (),
     idle_pct: float = 60.0,
     source: str = "default",
     waits: bool = False,
@@ -41,6 +42,7 @@ def mysql(
         entities: figures per second by entity and name.
         settings: the server's variables.
         statements: rows of `statement`.
+        events: what happened in the middle.
         idle_pct: of the host's CPUs.
         source: what set the variables.
         waits: whether the sampler tells its sums, as it does live.
@@ -62,6 +64,10 @@ def mysql(
         statement=[moment | dict(one) for moment in moments for one in statements],
         cpu=[{**moment, "db": None, "usr_pct": 100 - idle_pct, "idle_pct": idle_pct} for moment in moments],
         wait=[moment | SAMPLED for moment in moments if waits],
+        event=[
+            {"ts": NOON + timedelta(seconds=SECONDS / 2), "host": "h", "db": DB, "subject": DB} | dict(one)
+            for one in events
+        ],
         setting=[
             {"ts": NOON, "host": "h", "component": "mysql", "db": DB, "name": name, "value": value, "source": source}
             for name, value in (settings or {}).items()

@@ -153,7 +153,7 @@ impl ServerLog {
     }
 
     /// What was said since the last call, whatever its times: how often each error came, by its name; how many sessions
-    /// were refused; and what happened, each with its kind. `is_all`: nothing follows the last message so far.
+    /// were refused; readings; and what happened, each with its kind. `is_all`: nothing follows the last message so far.
     fn told(&mut self, py: Python<'_>, is_all: bool) -> Told {
         py.detach(|| {
             if is_all {

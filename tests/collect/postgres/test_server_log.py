@@ -14,7 +14,8 @@ import pytest
 
 from doctord._native import Batch
 from doctord.analyse.locking.autovacuum import CANCELLED, WORKER, table_of
-from doctord.collect.postgres import log_tail, server_log
+from doctord.collect.core import log_tail
+from doctord.collect.postgres import server_log
 from doctord.collect.postgres.server_log import Form, ServerLog
 from doctord.collect.postgres.sessions import SessionCollector
 from doctord.collect.postgres.statistics.collector import StatisticsCollector

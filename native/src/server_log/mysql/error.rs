@@ -11,7 +11,7 @@ use crate::server_log::moment::{self, Moment, Zones};
 use crate::server_log::tally::MINUTE_US;
 use crate::server_log::text::{after, between, digits, thousandths, until};
 
-const RESTART: [&[u8]; 14] = [
+const RESTART: [&[u8]; 15] = [
     b"Starting MariaDB",
     b"starting as process",
     b"ready for connections",
@@ -20,6 +20,7 @@ const RESTART: [&[u8]; 14] = [
     b"Received SHUTDOWN",
     b"got signal",
     b"Starting crash recovery",
+    b"Starting XA crash recovery",
     b"crash recovery from checkpoint",
     b"was not shut down normally",
     b"was not shutdown normally",

@@ -1,4 +1,4 @@
-"""The collectors of MariaDB's and MySQL's sessions, settings, counters and latencies: `DATABASE` is the way in.
+"""The collectors of MariaDB's and MySQL's sessions, settings, counters, latencies and error log; see `DATABASE`.
 
 The sessions of other users, and transactions, are seen with PROCESS alone; what is not seen without it is said.
 """
@@ -77,12 +77,13 @@ def _driver(address: str) -> "MySQLDriver":
 
 
 def _asking(driver: "MySQLDriver", notices: Notices) -> list[Collector]:
+    from doctord.collect.mysql.error_log import MySQLErrorLog  # noqa: PLC0415 - as above
     from doctord.collect.mysql.replicas import MySQLReplicas  # noqa: PLC0415 - as above
     from doctord.collect.mysql.sessions import MySQLSessions  # noqa: PLC0415 - as above
     from doctord.collect.mysql.settings import MySQLSettings  # noqa: PLC0415 - as above
     from doctord.collect.mysql.statements import MySQLStatements  # noqa: PLC0415 - as above
 
-    kinds = (MySQLSessions, MySQLStatements, MySQLSettings, MySQLReplicas)
+    kinds = (MySQLSessions, MySQLStatements, MySQLSettings, MySQLReplicas, MySQLErrorLog)
     return [kind(driver, notices) for kind in kinds]
 
 

@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple
 
 from doctord import _native
 from doctord._native import Batch
+from doctord.collect.core.log_tail import LogTail
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.log_place import log_place, postmaster
-from doctord.collect.postgres.log_tail import LogTail
 from doctord.collect.postgres.statistics.figures import Figures
 from doctord.collect.postgres.statistics.held import Known
 from doctord.dataset.rows import now_us, rows
@@ -208,13 +208,13 @@ class ServerLog:
         if part < 1:
             self._reader = self._new_reader(self._form)  # what it held back ended in what was left out
         self._reader.add(lines)
-        errors, refused, counted, events = self._reader.told(is_all=not lines)
-        crashes = [found for kind, text in events if kind == "restart" and (found := _CRASHED.search(text))]
+        errors, refused, counted, _, events = self._reader.told(is_all=not lines)
+        crashes = [found for kind, _, text in events if kind == "restart" and (found := _CRASHED.search(text))]
         # Of what was left out nothing is known: the rates are those of the time that the rest took.
         seconds = (now - since) * part
         return [
             *self._crashed(crashes),
-            *self._checkpoints([text for kind, text in events if kind == "checkpoint" and text.startswith(_STARTED)]),
+            *self._checkpoints([text for kind, _, text in events if kind == "checkpoint"]),
             *self._figures(errors, refused, counted, seconds),
             *self._growth(size, lines.count(b"\n"), now - since, seconds),
         ]
@@ -238,10 +238,10 @@ class ServerLog:
         ]
         return [rows("event", told)] if told else []
 
-    def _checkpoints(self, started: list[str]) -> list[Batch]:
+    def _checkpoints(self, texts: list[str]) -> list[Batch]:
         """Why each began, as a log tells it that is read later."""
         common = {"ts": now_us(), "host": os.uname().nodename, "kind": "checkpoint", "db": self._db}
-        told = [{**common, "subject": "start", "text": text} for text in started]
+        told = [{**common, "subject": "start", "text": text} for text in texts if text.startswith(_STARTED)]
         return [rows("event", told)] if told else []
 
     def _growth(self, size: int, lines: int, whole_s: float, seconds: float) -> list[Batch]:

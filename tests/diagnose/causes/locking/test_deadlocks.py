@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from diagnose import mysql_servers
 from diagnose.hosts import host
 from diagnose.oracle_hosts import DB, START, found
 from doctord.dataset.dataset import Dataset
@@ -71,3 +72,11 @@ def test_row_locks_belong_to_deadlocks_that_many_of_those_who_wait_are_in(
     found = {finding.cause: finding for finding in findings}
     assert found["row_locks"].explained_by == explained_by
     assert found["deadlocks_reported"].impact.share == pytest.approx(2.0 / waiting, rel=0.1)
+
+
+def test_those_that_innodb_counts_are_told_once_with_the_statements_of_its_log() -> None:
+    events = [{"kind": "deadlock", "subject": f"transaction {number}", "text": "UPDATE item"} for number in (1, 2)]
+    dataset = mysql_servers.mysql(rates={"global_status.innodb_deadlocks": 1.0}, events=events)
+    [finding] = [one for one in diagnose(dataset).findings if one.cause == "deadlocks_reported"]
+    assert said(finding.title) == "20 deadlocks on mysql:3306"
+    assert [said(item.why) for item in finding.for_ if item.table == "event"] == ["UPDATE item"] * 2

@@ -105,6 +105,16 @@ def test_mysql_counts_them_in_its_status() -> None:
     assert "30 clients were refused" in said(finding.title)
 
 
+def test_what_mysql_counts_in_its_status_and_its_log_is_told_once() -> None:
+    row = {"ts": 60_000_000, "interval_s": 60.0, "db": "mysql", "component": "mysql", "kind": "rate"}
+    names = {"global_status.connection_errors_max_connections": 0.5, "log.connections_refused": 0.25}
+    rows = [row | {"name": name, "value": value} for name, value in names.items()]
+    told = [
+        one for one in diagnose(Dataset.from_rows(statistic=rows)).findings if one.cause == "connections_near_limit"
+    ]
+    assert ["30 clients were refused" in said(one.title) for one in told] == [True]
+
+
 DEADLOCK = """\
 2026-11-20 10:{0:02d}:00.000 UTC [41] ERROR:  deadlock detected
 2026-11-20 10:{0:02d}:00.000 UTC [41] DETAIL:  Process 41 waits for ShareLock on transaction 1; blocked by process 42.

@@ -6,6 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from doctord.analyse.errors import failures, logged
+from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common import logins_held
@@ -22,7 +23,7 @@ from doctord.diagnose.common.login_refusals import DATABASE_FULL, ROLE_FULL, ref
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, SEVERITIES, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 
-# Where clients that were refused are counted.
+# Where clients that were refused are counted: a server of MySQL does so in both.
 REFUSED = {
     "log.connections_refused": "the server's log",
     "global_status.connection_errors_max_connections": "the server's status",
@@ -147,23 +148,29 @@ def _held_by_logins(case: Case) -> Iterator[Claim]:
 
 def _refused(case: Case) -> Iterator[Claim]:
     """Clients that found no connection left, as the server counts or logs them: each is service that was lost."""
-    for name, table in REFUSED.items():
-        for refusals in case.figures(name):
-            count = round(refusals.mean * (refusals.seconds or case.seconds) - _of_own_limits(case, refusals.db))
-            if count < 1:
-                continue
-            within = refusals.seconds or case.seconds
-            yield Claim(
-                phrase("No connection to {} was left: {:count client was/clients were} refused", refusals.db, count),
-                impact=NOT_MEASURED,
-                confidence=0.95,
-                for_=[
-                    Evidence("statistic", f"name = '{name}'", phrase("{:,.0f} refused in {:time}", count, within), "",
-                             phrase("as {} tells it", table)),
-                ],
-                severity="note" if count == 1 else None,
-                database=refusals.db,
-            )  # fmt: skip
+    told = [(figure, _count(case, figure)) for name in REFUSED for figure in case.figures(name)]
+    most = {figure.db: (figure, count) for figure, count in sorted(told, key=lambda one: one[1])}
+    for refusals, count in most.values():
+        if count < 1:
+            continue
+        within = refusals.seconds or case.seconds
+        yield Claim(
+            phrase("No connection to {} was left: {:count client was/clients were} refused", refusals.db, count),
+            impact=NOT_MEASURED,
+            confidence=0.95,
+            for_=[
+                Evidence("statistic", f"name = '{refusals.name}'",
+                         phrase("{:,.0f} refused in {:time}", count, within), "",
+                         phrase("as {} tells it", REFUSED[refusals.name])),
+            ],
+            severity="note" if count == 1 else None,
+            database=refusals.db,
+        )  # fmt: skip
+
+
+def _count(case: Case, refusals: Statistic) -> int:
+    """How many were refused, but for those who met a limit of their own."""
+    return round(refusals.mean * (refusals.seconds or case.seconds) - _of_own_limits(case, refusals.db))
 
 
 def _of_own_limits(case: Case, db: str | None) -> float:

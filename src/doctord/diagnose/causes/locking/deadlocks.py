@@ -67,8 +67,11 @@ def deadlocks_reported(case: Case) -> Iterator[Claim]:
             ],
         )
     yield from _of_postgresql(told.filter(pl.col("db").str.starts_with("postgresql")))
-    yield from _of_innodb(case, told.filter(pl.col("db").str.starts_with("mysql")))
-    yield from _counted(case, set(told["db"]))
+    of_innodb = told.filter(pl.col("db").str.starts_with("mysql"))
+    # Beside a counter of all the log and the monitor have the statements alone.
+    counted = [db for db in case.dbs if case.amount(COUNTED_BY_INNODB, db) >= 1]
+    yield from _of_innodb(case, of_innodb.filter(~pl.col("db").is_in(counted)))
+    yield from _counted(case, told, {*told["db"]} - {*counted})
 
 
 def _between_instances(told: pl.DataFrame) -> Iterator[Claim]:
@@ -108,7 +111,7 @@ def _of_postgresql(told: pl.DataFrame) -> Iterator[Claim]:
     )  # fmt: skip
 
 
-def _counted(case: Case, told: set[str]) -> Iterator[Claim]:
+def _counted(case: Case, events: pl.DataFrame, told: set[str]) -> Iterator[Claim]:
     """Those that a server counts, where no log tells of each: a single one is tried again and forgotten."""
     for name, db in itertools.product((COUNTED, COUNTED_BY_INNODB), case.dbs):
         count, per_s = round(case.amount(name, db)), case.total(name, db) or 0.0
@@ -129,6 +132,7 @@ def _counted(case: Case, told: set[str]) -> Iterator[Claim]:
                 Evidence("statistic", f"name = '{name}' and db = '{db}'",
                          phrase("{:.2g deadlocks per s}", per_s), "", f"each ends a transaction{ends}"),
                 *_of_the_waits(case, db, part),
+                *_statements(events.filter(pl.col("db") == db).tail(TWO)),
             ],
             database=db,
         )  # fmt: skip
@@ -173,9 +177,14 @@ def _of_innodb(case: Case, told: pl.DataFrame) -> Iterator[Claim]:
         impact=NOT_MEASURED,
         confidence=0.9,
         severity="note",
-        for_=[
-            Evidence("event", f"kind = 'deadlock' and subject = '{subject}'", subject, "", shortened(text or ""))
-            for subject, text in latest.select("subject", "text").head(MOST_TOLD).iter_rows()
-        ],
+        for_=_statements(latest.head(MOST_TOLD)),
         not_measured=[ONLY_THE_LATEST] if told["ts"].n_unique() == 1 else [],
     )
+
+
+def _statements(told: pl.DataFrame) -> list[Evidence]:
+    """Each transaction with its statement."""
+    return [
+        Evidence("event", f"kind = 'deadlock' and subject = '{subject}'", subject, "", shortened(text or ""))
+        for subject, text in told.select("subject", "text").iter_rows()
+    ]

@@ -50,6 +50,14 @@ class LogTail:
             os.lseek(self._files[-1], before.get(name, 0), os.SEEK_SET)
         self._name, self._beside = last.name, now
 
+    def go_on(self, path: str | Path) -> None:
+        """Go on in the file that has the name of the last one now: with the whole of it.
+
+        Raises:
+            OSError: It may not be read.
+        """
+        self._files.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+
     def appended(self) -> Appended:
         """What was appended since the last call; what is not ended yet waits for the next one."""
         try:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from doctord.collect.postgres import log_tail
-from doctord.collect.postgres.log_tail import LogTail
+from doctord.collect.core import log_tail
+from doctord.collect.core.log_tail import LogTail
 
 
 @pytest.fixture
@@ -52,6 +52,16 @@ def test_it_goes_on_in_the_files_that_follow(tmp_path: Path) -> None:
         tail.follow(file["friday"])
         assert tail.appended().lines == b"1\n"
         assert len(tail._files) == 1
+
+
+def test_it_goes_on_in_the_file_that_has_its_name_now(path: Path) -> None:
+    with closing(LogTail(path)) as tail:
+        with path.open("a") as out:
+            out.write("last\n")
+        path.rename(path.with_suffix(".1"))
+        path.write_text("first\n")
+        tail.go_on(path)
+        assert tail.appended() == (b"last\nfirst\n", 1.0, 11)
 
 
 def test_of_very_much_the_newest_whole_lines(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
