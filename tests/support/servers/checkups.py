@@ -21,10 +21,17 @@ def checkup(dsn: str, seconds: int = 6) -> tuple[int, dict[str, Any]]:
 
 def checkup_while(server: PostgresServer, happens: Callable[[], object], seconds: int) -> tuple[int, dict[str, Any]]:
     """The same, and something happens soon after it began to look."""
-    command = _command(server.dsn(), seconds)
+    return checkup_during(server.dsn(), lambda: bool(server.execute(LOOKS)), happens, seconds)
+
+
+def checkup_during(
+    dsn: str, is_looking: Callable[[], bool], happens: Callable[[], object], seconds: int
+) -> tuple[int, dict[str, Any]]:
+    """The same of any server."""
+    command = _command(dsn, seconds)
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         until = time.monotonic() + 60
-        while not server.execute(LOOKS):
+        while not is_looking():
             assert time.monotonic() < until
             time.sleep(0.1)
         time.sleep(2)

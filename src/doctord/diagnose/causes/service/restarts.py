@@ -7,6 +7,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.service import mysql_life
 from doctord.diagnose.causes.service.killed_processes import KILLED, killed
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, Words, phrase
@@ -14,6 +15,7 @@ from doctord.diagnose.words import shortened
 
 # Events: as a new connection finds the server's own processes younger, and as its log tells who crashed.
 CRASH, CRASHED, RESTART = "crash", "process crashed", "restart"
+MYSQL, POSTGRESQL = "mysql", "postgresql"
 # The same in a log that is read later: events `restart` with the lines of PostgreSQL's log about its life, of which few
 # are a start or a crash. What it says first as it starts, before version 12 too, and after a crash as well.
 LOGGED_CRASH = r"\(PID \d+\) (was terminated by|exited with exit code ([2-9]|\d\d))"
@@ -38,6 +40,10 @@ PROCESSES_FIRST = 150000
 MOST_TOLD = 4
 # What ended a process, by the number of its signal (signal(7)), and what follows.
 SIGNALS = {
+    "crash recovery": "MySQL: it recovers, and its log says of no end of it: it was killed (journalctl -k -g 'Killed "
+    "process': the kernel, as memory ran out; or somebody's kill -9, systemd's TimeoutStopSec), or the host went down.",
+    "got signal": "MySQL: the stack and the statement below the signal in the error log; the core file (coredumpctl "
+    "gdb), the newest minor version. Signal 6 is the server's own stop: the assertion above it.",
     KILLED: "PostgreSQL: signal 9 comes from somebody (kill -9 of a script or by hand), from the kernel as memory runs "
     "out (journalctl -k), or at a limit of CPU time (ulimit -t). Who: auditctl -a always,exit -F arch=b64 -S kill -F "
     "a1=9 -k killed, later ausearch -k killed -i; or bpftrace -e 'tracepoint:signal:signal_generate /args->sig == 9/ "
@@ -62,7 +68,8 @@ def server_restarted(case: Case) -> Iterator[Claim]:
 
     Looks like: sessions end with "terminating connection because of crash of another server process"; the background
         processes are younger than the server (the postmaster outlives a crash of its children); another time of start
-        than before; the log: "was terminated by signal", "all server processes terminated; reinitializing".
+        than before; the log: "was terminated by signal", "all server processes terminated; reinitializing"; MySQL's
+        error log: "got signal 11", "Starting crash recovery".
     Hurts because: every session is ended, its transaction lost, and nobody is served while the server recovers; the
         caches and the statistics are empty afterwards.
     Speaks for it: how often, when, and by which signal; the kernel's log beside it (OOM killer). Of signal 9 what is
@@ -81,11 +88,19 @@ def server_restarted(case: Case) -> Iterator[Claim]:
     events = case.dataset.frame("event").filter(pl.col("db").is_not_null()).sort("ts", maintain_order=True)
     for db in sorted({*case.dbs, *events["db"]}):
         own = events.filter(pl.col("db") == db)
-        logged = own.filter((pl.col("kind") == RESTART) & pl.col("text").str.contains(LOGGED_CRASH))
+        logged, starts = _life(db, own.filter(pl.col("kind") == RESTART))
         if crash := _crashes(case, db, own, _apart(logged)) or _crashed_before(case, db):
             yield crash
-        told = own.filter((pl.col("kind") == RESTART) & (pl.col("subject") == db))
-        yield from _starts(case, db, _of_starts(told, logged["ts"]) if db.startswith("postgresql") else told)
+        yield from _starts(case, db, starts)
+
+
+def _life(db: str, told: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Of what is told of a server's life the crashes, and the starts."""
+    own = told.filter(pl.col("subject") == db)
+    if db.startswith(MYSQL):
+        return mysql_life.crashes(own), mysql_life.starts(own)
+    crashes = told.filter(pl.col("text").str.contains(LOGGED_CRASH))
+    return crashes, _of_starts(own, crashes["ts"]) if db.startswith(POSTGRESQL) else own
 
 
 def _of_starts(told: pl.DataFrame, crashes: pl.Series) -> pl.DataFrame:
@@ -124,6 +139,8 @@ def _apart(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _title(db: str, count: int) -> Phrase:
+    if db.startswith(MYSQL):
+        return phrase("{} crashed{}: all sessions were ended", db, phrase(" {} times", count) if count > 1 else "")
     if count == 1:
         return phrase("A process of {} crashed: all sessions were ended", db)
     return phrase("Processes of {} crashed {} times: each time all sessions were ended", db, count)
@@ -140,7 +157,7 @@ def _told(events: pl.DataFrame) -> list[Evidence]:
 
 def _signals(processes: pl.DataFrame) -> Sequence[Words]:
     texts = " ".join(processes["text"].drop_nulls())
-    return [meaning for signal, meaning in SIGNALS.items() if signal in f"{texts}:"]
+    return [meaning for sign, meaning in SIGNALS.items() if sign in f"{texts}:"]
 
 
 def _crashed_before(case: Case, db: str) -> Claim | None:
