@@ -18,7 +18,7 @@ use crate::host::text::value;
 /// A process that does nothing is still looked at once in so many samples: its memory may be reclaimed, its parent end.
 pub const REST: u64 = 10;
 /// One that does nothing all the time keeps its name, user and threads; only what others do to it may have changed.
-const REST_IDLE: u64 = 2 * REST;
+const REST_IDLE: u64 = 4 * REST;
 /// The kernel's own processes have no memory, and one parent for good.
 const KTHREADD: u64 = 2;
 /// A process hardly ever changes its control group.
