@@ -98,4 +98,7 @@ def main() -> None:
     else:
         only(word)
     with harmless_streams():
-        app(prog_name="doctord")
+        try:
+            app(prog_name="doctord")
+        finally:
+            gc.freeze()  # Python looks for circles twice more when it ends, in all that is about to go anyhow

@@ -145,6 +145,8 @@ class Lake:
         self, parts: "Mapping[str, _Parts]", names: "Mapping[str, str]", since: datetime, until: datetime
     ) -> dict[str, pa.Table]:
         """The rows of some tables by SQL; `names` has the condition of each."""
+        if not parts:
+            return {}
         import duckdb  # noqa: PLC0415 - as above
 
         bounds = [moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until)]
@@ -154,8 +156,6 @@ class Lake:
             with self._viewed(parts) as connection:
                 return {name: connection.sql(query, params=bounds).to_arrow_table() for name, query in queries.items()}
 
-        if not parts:
-            return {}
         try:
             try:
                 found = rows()
