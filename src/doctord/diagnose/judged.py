@@ -59,7 +59,7 @@ def _moments(case: Case) -> int:
 
 def _is_few_moments(case: Case) -> bool:
     """Whether sessions were looked at a few times only, as by a select from pg_stat_activity: what of it lasts?"""
-    return 0 < _moments(case) < FEWEST_MOMENTS and case.dataset.frame("wait").is_empty()
+    return case.dataset.frame("wait").is_empty() and 0 < _moments(case) < FEWEST_MOMENTS
 
 
 def untold(case: Case, areas: Sequence[str]) -> tuple[NotMeasured, ...]:

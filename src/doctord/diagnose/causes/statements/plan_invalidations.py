@@ -46,18 +46,18 @@ class Invalidation(NamedTuple):
 
 def invalidations(case: Case, one: Statement) -> list[Invalidation]:
     """The commands that change what a statement reads once a second and more, the most frequent first."""
-    tables = tables_of(one.text or "")
-    told = [
+    commands = [
         (command[1].upper(), other)
         for other in case.statements
         if other.db == one.db
         and (other.calls_per_s or 0.0) >= OFTEN_PER_S
         and (command := _COMMAND.match(other.text or ""))
-        and _changes(other.text or "", tables)
     ]
+    tables = tables_of(one.text or "") if commands else ()  # to parse the text takes longer than all the rest
     found = [
         Invalidation(command, other.calls_per_s or 0.0, other.statement_id, other.text or "", _role(case, other))
-        for command, other in told
+        for command, other in commands
+        if _changes(other.text or "", tables)
     ]
     return sorted(found, key=lambda it: -it.per_s)
 

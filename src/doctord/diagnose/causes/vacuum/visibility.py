@@ -86,16 +86,21 @@ def visibility_map_stale(case: Case) -> Iterator[Claim]:
 
 
 def _fetching(case: Case) -> Iterator[Fetching]:
+    rates = _by_index(case)
+    dbs = {db for db, _ in rates}  # of others no statement is parsed, which takes longer than most causes
     for one in case.statements:
-        columns = columns_of(one.text or "") if one.db.startswith("postgresql") and one.calls_per_s else None
+        is_asked = one.db in dbs and one.db.startswith("postgresql") and one.calls_per_s
+        columns = columns_of(one.text or "") if is_asked else None
         if not columns or not works(case, one):
             continue
         for entity in _tables(case, one):
-            known = indexes(case.dataset, one.db, entity) or ()
-            for index in [each for each in known if _covers(each, columns)]:
-                found = _rates(case, one, entity, index)
-                if found and not _others_fetch(case, one, entity, index):
-                    yield found
+            in_table = _in_table(case, one, entity)
+            if in_table is not None and in_table < HALF:
+                continue
+            for index in [each for each in indexes(case.dataset, one.db, entity) or () if _covers(each, columns)]:
+                read = rates.get((one.db, f"{entity.rpartition('.')[0]}.{index.name}"))
+                if read and not _others_fetch(case, one, entity, index):
+                    yield Fetching(one, entity, index, *read, in_table)
 
 
 def _tables(case: Case, one: Statement) -> list[str]:
@@ -110,17 +115,23 @@ def _covers(index: Index, columns: frozenset[str]) -> bool:
     return is_usable and columns <= {*index.columns, *index.included}
 
 
-def _rates(case: Case, one: Statement, entity: str, index: Index) -> Fetching | None:
-    """What is read and fetched by the index; null where that is little, or not by this statement."""
-    name = f"{entity.rpartition('.')[0]}.{index.name}"
-    read, fetched, scans = (_of(case, figure, one.db, name) for figure in (READ, FETCHED, SCANS))
-    if not read or not fetched or not scans or fetched < HALF * read or read < ROWS_A_SCAN * scans:
-        return None
+def _by_index(case: Case) -> dict[tuple[str | None, str | None], tuple[float, float]]:
+    """Of each index by which most rows are fetched, of many a scan: entries read a scan, and the part fetched."""
+    read, fetched, scans = (
+        {(one.db, one.entity): one.mean for one in reversed(case.figures(figure))} for figure in (READ, FETCHED, SCANS)
+    )
+    return {
+        index: (rate / scans[index], min(fetched[index] / rate, 1.0))
+        for index, rate in read.items()
+        if rate and fetched.get(index) and scans.get(index)
+        and fetched[index] >= HALF * rate and rate >= ROWS_A_SCAN * scans[index]
+    }  # fmt: skip
+
+
+def _in_table(case: Case, one: Statement, entity: str) -> float | None:
+    """The part (0 to 1) of the blocks that a statement looks at which may be the table's; null if uncounted."""
     blocks = sum(_of(case, block, one.db, entity) or 0.0 for block in BLOCKS)
-    in_table = min(blocks / one.gets_per_s, 1.0) if one.gets_per_s else None
-    if in_table is not None and in_table < HALF:
-        return None
-    return Fetching(one, entity, index, read / scans, min(fetched / read, 1.0), in_table)
+    return min(blocks / one.gets_per_s, 1.0) if one.gets_per_s else None
 
 
 def _of(case: Case, name: str, db: str, entity: str) -> float | None:
