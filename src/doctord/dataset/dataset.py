@@ -111,6 +111,19 @@ class Dataset:
         # The streaming engine hands rows out in no order.
         return self.frame(table).lazy().filter(condition).select(columns).collect(engine="in-memory")
 
+    def values(self, table: str, column: str) -> list[Any]:
+        """The values of a column, each once, in the order in which they come; looked for once.
+
+        >>> Dataset.from_rows(cpu=[{"host": "a"}, {"host": "a"}, {}, {"host": "b"}]).values("cpu", "host")
+        ['a', 'b']
+        """
+        if (table, column) not in self._values:
+            value = pl.col(column)
+            begins = value.ne_missing(value.shift(1))  # rows of one entity stand together: few are left to compare
+            found = self.frame(table).select(value.filter(begins)).to_series()
+            self._values[table, column] = found.drop_nulls().unique(maintain_order=True).to_list()
+        return self._values[table, column]
+
     def arrow(self, table: str) -> pa.Table:
         """One table as Arrow has it, of those that a source filled."""
         rows = self.tables[table]
@@ -118,6 +131,10 @@ class Dataset:
 
     @cached_property
     def _frames(self) -> dict[str, pl.DataFrame]:
+        return {}
+
+    @cached_property
+    def _values(self) -> dict[tuple[str, str], list[Any]]:
         return {}
 
     @cached_property
@@ -149,8 +166,7 @@ class Dataset:
     @cached_property
     def hosts(self) -> frozenset[str]:
         """The hosts that rows name; empty where they name none."""
-        named = (self.frame(name)["host"].drop_nulls().unique(maintain_order=True) for name in self.tables)
-        return frozenset(host for hosts in named for host in hosts)
+        return frozenset(host for name in self.tables for host in self.values(name, "host"))
 
     @cached_property
     def since(self) -> datetime | None:

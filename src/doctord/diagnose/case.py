@@ -190,21 +190,14 @@ class Case:
     @cached_property
     def dbs(self) -> list[str]:
         """The database servers that were seen."""
-        names = [
-            self.dataset.frame(table)["db"].drop_nulls().unique(maintain_order=True)
-            for table in ("session", "statistic", "wait")
-        ]
-        return pl.concat(names).unique(maintain_order=True).sort().to_list()
+        return sorted({db for table in ("session", "statistic", "wait") for db in self.dataset.values(table, "db")})
 
     @cached_property
     def asked(self) -> list[str]:
         """Those of them that told something themselves; of others there is only what stands in their log."""
         statistic = self.dataset.rows("statistic", ~pl.col("name").str.starts_with(OF_LOG), "db")
-        names = [
-            frame["db"].drop_nulls().unique(maintain_order=True)
-            for frame in (self.dataset.frame("session"), statistic, self.dataset.frame("wait"))
-        ]
-        return pl.concat(names).unique(maintain_order=True).sort().to_list()
+        counted = statistic["db"].drop_nulls().unique(maintain_order=True)
+        return sorted({*self.dataset.values("session", "db"), *counted, *self.dataset.values("wait", "db")})
 
     @cached_property
     def components(self) -> set[str]:
@@ -216,7 +209,7 @@ class Case:
         """Whose servers run here: those that were seen, and the host's processes besides where none was."""
         if self.components:
             return self.components
-        commands = self.dataset.frame("process")["command"].drop_nulls().unique(maintain_order=True)
+        commands = pl.Series(self.dataset.values("process", "command"), dtype=pl.String)
         return {vendor for vendor, named in processes.COMMANDS.items() if commands.str.contains(named).any()}
 
     def figures(self, name: str) -> list[figures.Statistic]:
@@ -258,6 +251,8 @@ class Case:
         Where samples do not tell who runs it, and where nothing is set for them, that of the server; null when neither
         is known.
         """
+        if not role_settings.role_settings(self.dataset):
+            return self.setting(name, db)  # as nearly everywhere: nobody need be looked for
         who = (one for one in role_settings.runners(self.dataset) if (one.db, one.statement_id) == (db, statement_id))
         first = next(who, None) if statement_id else None
         own = role_settings.in_force(self.dataset, db, first.user, first.database).get(name) if first else None

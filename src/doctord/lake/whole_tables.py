@@ -54,8 +54,7 @@ def _read(table: str, files: Sequence[Path], unsealed: Sequence[pa.RecordBatch])
 
 
 def _inside(rows: pl.DataFrame, since: datetime, until: datetime) -> pl.DataFrame:
-    inside = (pl.col("ts") > since) & (pl.col("ts") <= until)
-    return rows if rows.select(inside.all()).item() else rows.filter(inside)
+    return rows.filter((pl.col("ts") > since) & (pl.col("ts") <= until))
 
 
 def _settings(rows: pl.DataFrame, since: datetime, until: datetime) -> pl.DataFrame:

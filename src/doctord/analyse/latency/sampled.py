@@ -44,7 +44,8 @@ def _episodes(sessions: pl.DataFrame) -> pl.DataFrame:
     who = ["host", "db", "sid", "serial"]
     period_us = pl.col("interval_s") * 1e6
     columns = sessions.select(*who, "ts", "event", "interval_s")
-    told_apart = [name for name in who if columns[name].n_unique() > 1]  # of one server neither its name nor its host
+    differs = columns.select(pl.col(name).ne_missing(pl.col(name).first()).any() for name in who)
+    told_apart = [name for name in who if differs[name].item()]  # of one server neither its name nor its host
     ordered = columns.filter(pl.col("event") != CPU).sort(*told_apart, "ts", maintain_order=True)
     apart_us = (pl.col("ts") - pl.col("ts").shift(1)).dt.total_microseconds().cast(pl.Float64)
     same = pl.all_horizontal([pl.col(name).eq_missing(pl.col(name).shift(1)) for name in (*told_apart, "event")])

@@ -85,7 +85,7 @@ def _cpu_limit(case: Case, db: str) -> list[Evidence]:
 
 def _daemons(case: Case) -> list[Evidence]:
     """That a program runs here which ends processes as memory gets short."""
-    commands = case.dataset.frame("process")["command"].drop_nulls().unique(maintain_order=True)
+    commands = pl.Series(case.dataset.values("process", "command"), dtype=pl.String)
     return [
         Evidence("process", f"command = '{command}'", phrase("{} runs", command), "",
                  "it ends processes by signal 9 too, as memory gets short: see its log")
