@@ -40,7 +40,7 @@ def other_processes(dataset: Dataset, processes: pl.DataFrame) -> pl.DataFrame:
     Left out, because their work is the database's own: its clients on the same host (a command that sessions name as
     their program) and kernel threads (they have no memory of their own, and flush and reclaim for others).
     """
-    programs = dataset.frame("session")["program"].drop_nulls().unique(maintain_order=True).str.slice(0, COMMAND_LENGTH)
+    programs = pl.Series(dataset.values("session", "program"), dtype=pl.String).str.slice(0, COMMAND_LENGTH)
     outside = (
         ~pl.col("database")
         & ~pl.col("command").is_in(programs.implode()).fill_null(value=False)

@@ -37,12 +37,12 @@ def counted_waits(dataset: Dataset, events: frozenset[str] | None = None) -> dic
     found: dict[str, CountedWait] = {}
     if dataset.frame("latency").is_empty():
         return found
-    for subject in subjects(dataset):
+    for subject in subjects(dataset, "histogram"):
         if events is not None and subject.name not in events:
             continue
         vendors = VENDORS if subject.db is None else {subject.db.partition(":")[0]} & {*VENDORS}
         known = next((event for vendor in vendors if (event := find(vendor, subject.name))), None)
-        if known is None or subject.kind != "histogram" or known.wait_class in NOT_WAITED_FOR:
+        if known is None or known.wait_class in NOT_WAITED_FOR:
             continue
         for drawn in histograms_of(dataset, subject):
             seconds = sum(column.interval_s for column in drawn.columns if column.histogram)

@@ -123,11 +123,14 @@ class LatencyMap:
         return replace(self, columns=tuple(inside))
 
 
-def subjects(dataset: Dataset) -> list[Subject]:
-    """All that the dataset knows latencies of, by name; of two kinds under one name only the histogram is given."""
+def subjects(dataset: Dataset, kind: Kind | None = None) -> list[Subject]:
+    """All that the dataset knows latencies of, by name; of two kinds under one name only the histogram is given.
+
+    Of a `kind` alone, those of which that is known: who wants histograms need not wait for all samples to be looked at.
+    """
     keys = ["name", "db"]
     parts = [
-        frame.select(*keys, "ts", pl.col("count").cast(float), kind=pl.lit(kind)) for kind, frame in _known(dataset)
+        frame.select(*keys, "ts", pl.col("count").cast(float), kind=pl.lit(of)) for of, frame in _known(dataset, kind)
     ]
     if not parts:
         return []
@@ -287,10 +290,10 @@ SOURCES: Mapping[Kind, tuple[Sequence[str], Callable[[Dataset], pl.DataFrame]]] 
 }
 
 
-def _known(dataset: Dataset) -> Iterator[tuple[Kind, pl.DataFrame]]:
+def _known(dataset: Dataset, only: Kind | None = None) -> Iterator[tuple[Kind, pl.DataFrame]]:
     """The rows of each kind that the dataset can have; a live map asks each second, and most tables are not there."""
     for kind, (tables, rows_of) in SOURCES.items():
-        if any(name in dataset.tables for name in tables):
+        if only in (None, kind) and any(name in dataset.tables for name in tables):
             yield kind, rows_of(dataset)
 
 

@@ -35,8 +35,8 @@ def storage_histograms(dataset: Dataset) -> tuple[LatencyMap, ...]:
     """The maps of storage in `latency` of which there are enough answers to judge, by subject, server and host."""
     return tuple(
         drawn
-        for subject in subjects(dataset)
-        if subject.kind == "histogram" and subject.count >= LEAST_COUNT and is_storage(subject.name)
+        for subject in subjects(dataset, "histogram")
+        if subject.count >= LEAST_COUNT and is_storage(subject.name)
         for drawn in histograms_of(dataset, subject)
         if drawn.whole.total >= LEAST_COUNT
     )

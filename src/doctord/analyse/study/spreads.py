@@ -103,7 +103,7 @@ def _resampled(costs: Numbers, seed: int) -> Numbers | None:
 
 def histograms(before: Dataset, after: Dataset) -> Iterator[Spread]:
     """The histograms of latencies that both periods have, with waits enough."""
-    old, new = ({one.name: one for one in subjects(dataset) if one.kind == HISTOGRAM} for dataset in (before, after))
+    old, new = ({one.name: one for one in subjects(dataset, HISTOGRAM)} for dataset in (before, after))
     for name in old:
         if name not in new:
             continue

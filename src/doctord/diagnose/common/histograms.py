@@ -25,8 +25,8 @@ def agrees(case: Case, drawn: LatencyMap) -> bool:
 def spread(case: Case, *events: str) -> tuple[list[Evidence], bool]:
     """What the histograms of these events show, and whether a few slow waits make most of their time."""
     shown, few_slow = list[Evidence](), False
-    for subject in subjects(case.dataset):
-        if subject.kind != "histogram" or subject.name not in events:
+    for subject in subjects(case.dataset, "histogram"):
+        if subject.name not in events:
             continue
         for drawn in (drawn for drawn in histograms_of(case.dataset, subject) if agrees(case, drawn)):
             found = reading(drawn)

@@ -107,9 +107,9 @@ def _readings(case: Case) -> Iterator[tuple[LatencyMap, Reading]]:
     Where the time of each wait is known, those that cost too little to speak of (idle ones among them) are left out,
     and histograms that contradict it.
     """
-    for subject in subjects(case.dataset):
+    for subject in subjects(case.dataset, "histogram"):
         told = not case.waits or case.worth_saying(case.time.share(None, subject.name))
-        if subject.kind == "histogram" and subject.db is not None and told and _answers_itself(subject.name):
+        if subject.db is not None and told and _answers_itself(subject.name):
             for drawn in histograms_of(case.dataset, subject):
                 if agrees(case, drawn):
                     yield drawn, reading(drawn)

@@ -67,8 +67,8 @@ def round_trips_many(case: Case) -> Iterator[Claim]:
 
 
 def _trips(case: Case) -> Iterator[LatencyMap]:
-    for subject in subjects(case.dataset):
-        if subject.name == FROM_CLIENT and subject.kind == "histogram":
+    for subject in subjects(case.dataset, "histogram"):
+        if subject.name == FROM_CLIENT:
             yield from histograms_of(case.dataset, subject)
 
 
