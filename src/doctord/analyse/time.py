@@ -278,10 +278,13 @@ def _database_parts(dataset: Dataset) -> dict[Spent, float]:
 
 
 def _told_after_all(untold: dict[Spent, float], in_reads_s: float, on_cpu_s: float) -> dict[Spent, float]:
-    """Samples that tell nothing, less what the kernel counted on a CPU, and as reads what was waited for pages."""
+    """Samples that tell nothing, less what the kernel counted on a CPU, and as reads what was waited for pages.
+
+    Both are counted, and samples few: so much may have been read as samples do not tell what it was.
+    """
     untold_s = sum(untold.values())
-    reads_s = max(min(in_reads_s, untold_s - on_cpu_s), 0.0)
-    left = 1 - (on_cpu_s + reads_s) / untold_s if untold_s else 1.0
+    reads_s = max(min(in_reads_s, untold_s), 0.0)
+    left = max(1 - (on_cpu_s + reads_s) / untold_s, 0.0) if untold_s else 1.0
     return {spent: seconds * left for spent, seconds in untold.items()} | ({MISSED_PAGES: reads_s} if reads_s else {})
 
 

@@ -98,7 +98,4 @@ def main() -> None:
     else:
         only(word)
     with harmless_streams():
-        try:
-            app(prog_name="doctord")
-        finally:
-            gc.freeze()  # Python looks for circles twice more when it ends, in all that is about to go anyhow
+        app(prog_name="doctord")

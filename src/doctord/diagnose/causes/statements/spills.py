@@ -19,9 +19,10 @@ WRITTEN = "pg_stat_database.temp_bytes"
 MULTIPASS = "v$sql_workarea_histogram.multipass"
 ONEPASS = "v$sql_workarea_histogram.onepass"
 # MySQL's own counts of what did not fit, by statement where performance_schema is on, and of rows by what is done.
-BY_DIGEST = "events_statements_summary_by_digest."
 DISK_TABLES, MERGE_PASSES = "created_tmp_disk_tables", "sort_merge_passes"
-PUT = tuple(f"global_status.handler_{name}" for name in ("write", "update", "tmp_write", "tmp_update"))
+FILES = tuple(f"events_statements_summary_by_digest.sum_{name}" for name in (DISK_TABLES, MERGE_PASSES))
+PUT = ("global_status.handler_write", "global_status.handler_update")
+PUT_ALONE = ("global_status.handler_tmp_write", "global_status.handler_tmp_update")  # MariaDB
 LOOKED_AT = tuple(f"global_status.handler_read_{name}" for name in ("next", "prev", "rnd_next"))
 CHANGES = regex(r"\s*(insert|update|delete|replace|load)\b", re.IGNORECASE)
 SORTS = regex(r"\b(group\s+by|order\s+by|distinct|union)\b", re.IGNORECASE)
@@ -98,23 +99,29 @@ def _to_disk(case: Case) -> list[Statement]:
     makes_some = any(case.total(f"global_status.{name}") for name in (DISK_TABLES, MERGE_PASSES))
     if not makes_some or not _rows_are_put(case):
         return []
-    if case.figures(f"{BY_DIGEST}sum_rows_examined"):
+    if any(case.figures(name) for name in FILES):
         return [one for one in case.statements if _files_a_call(case, one) >= OFTEN_A_CALL]
-    return [one for one in case.statements if SORTS.search(one.text or "")]
+    return [one for one in case.statements if _sorts(one.text or "")]
+
+
+def _sorts(text: str) -> bool:
+    return SORTS.search(text) is not None and CHANGES.match(text) is None
 
 
 def _files_a_call(case: Case, one: Statement) -> float:
-    names = (f"{BY_DIGEST}sum_{name}" for name in (DISK_TABLES, MERGE_PASSES))
-    made = sum(figure.mean for name in names for figure in case.figures(name)
+    made = sum(figure.mean for name in FILES for figure in case.figures(name)
                if (figure.db, figure.entity) == (one.db, one.statement_id))  # fmt: skip
     return made / one.calls_per_s if one.calls_per_s else 0.0
 
 
 def _rows_are_put(case: Case) -> bool:
     """Whether a server of MySQL puts a row into a temporary table for every few that it looks at."""
-    changed = sum(one.rows_per_s or 0.0 for one in case.statements if CHANGES.match(one.text or ""))
-    put, looked_at = (sum(case.total(name) or 0.0 for name in names) for names in (PUT, LOOKED_AT))
-    return put - changed >= PUT_OF_LOOKED_AT * looked_at > 0
+    looked_at, alone, put = (sum(case.total(name) or 0.0 for name in names) for names in (LOOKED_AT, PUT_ALONE, PUT))
+    if not any(case.figures(name) for name in PUT_ALONE):
+        changing = [one for one in case.statements if CHANGES.match(one.text or "")]
+        changed = [one.rows_per_s for one in changing if one.rows_per_s is not None]
+        alone = put - sum(changed) if len(changed) == len(changing) else 0.0
+    return alone >= PUT_OF_LOOKED_AT * looked_at > 0
 
 
 def _is_most_of_its_work(spilling: list[Statement]) -> bool:
