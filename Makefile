@@ -12,7 +12,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/pytest --numprocess
 # Where this is set, each process of tests and each command that a test starts would compile all of Python again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: checkup demo test test-rust test-python quick test-anywhere check check-python check-rust advisories format docs web catalogues lock wheel release clean
+.PHONY: checkup demo test quick test-anywhere check check-python check-rust advisories format docs web catalogues lock wheel release clean
 
 # Editable install: Python is read where it stands, so only a change to the native crate or to the metadata builds again.
 $(VENV)/installed: pyproject.toml requirements/build.txt requirements/run.txt native/Cargo.toml native/Cargo.lock $(shell find native/src native/calltrace native/module -name '*.rs' -o -name Cargo.toml)
@@ -54,13 +54,8 @@ check-rust: $(VENV)/tested
 advisories: $(VENV)/tested
 	$(BIN)/python .ci/advisories.py
 
-# Two halves as well: CI runs them beside each other, for the second waits for servers half of the time.
-test: test-rust test-python
-
-test-rust: $(VENV)/tested
+test: $(VENV)/tested
 	cargo test --quiet --workspace --manifest-path native/Cargo.toml --no-default-features
-
-test-python: $(VENV)/tested
 	$(PYTEST)
 
 # For the inner loop: no servers, nothing as root, nothing slow.
