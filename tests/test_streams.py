@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from doctord.dataset.rows import rows
+from doctord.lake.writer import LakeWriter
+
 pytestmark = pytest.mark.slow
 
 DOCTORD = Path(sys.executable).with_name("doctord")
@@ -37,6 +40,14 @@ def test_words_of_a_query_too(tmp_path: Path) -> None:
     assert told.returncode == 2
     assert b"Traceback" not in told.stderr
     assert b"no lake here\nhint: " in told.stderr
+
+
+def test_what_libraries_say_as_they_end_stays_away(tmp_path: Path) -> None:
+    with LakeWriter(tmp_path / "lake") as writer:
+        writer.append(rows("cpu", [{"ts": 1_000_000, "host": "h", "usr_pct": 12.5}]))
+    run = [DOCTORD, "sql", "--lake", tmp_path / "lake", "select usr_pct from cpu", "--csv"]
+    told = subprocess.run(run, capture_output=True, timeout=120, check=False)
+    assert (told.returncode, told.stdout, told.stderr) == (0, b"usr_pct\n12.5\n", b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux'")

@@ -227,6 +227,10 @@ def test_what_samples_of_threads_do_not_tell_the_kernel_and_the_disks_do() -> No
     disk = each(device="vda", reads_per_s=2000.0, read_ms=0.5)
     told = shares(threads(session=untold, statistic=missed, disk=disk))
     assert (told["Innodb_buffer_pool_reads"], told["running: Sending data"]) == (0.4, 0.6)
+    stacked = [*disk, *each(device="dm-0", reads_per_s=2000.0, read_ms=0.5)]
+    assert shares(threads(session=untold, statistic=missed, disk=stacked))["Innodb_buffer_pool_reads"] == 0.4
+    elsewhere = shares(threads(session=untold, statistic=missed, disk=disk, setting=[]))
+    assert elsewhere["running: Sending data"] == 3.0
     cached = each(device="vda", reads_per_s=100.0, read_ms=0.5)
     assert shares(threads(session=untold, statistic=missed, disk=cached))["Innodb_buffer_pool_reads"] == 0.05
     event = "running: Waiting for a new kind of lock"

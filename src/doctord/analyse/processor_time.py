@@ -26,8 +26,6 @@ ON_CPU = ((pl.col("wait_class") == "CPU") & (pl.col("event") == "CPU")).fill_nul
 
 # What a thread of MySQL that makes a plan does, or wants to: samples that found it on a disk tell that instead.
 PLANNING = ((pl.col("wait_class") == "Other") & (pl.col("wait_kind") == "parse")).fill_null(value=False)
-# Samples of which neither the server's state nor the kernel, asked a moment later, tells what they were at.
-UNTOLD = ((pl.col("wait_class") == "Unaccounted") & ~pl.col("event").str.contains("(?i)wait")).fill_null(value=False)
 
 
 class ProcessorTime(NamedTuple):
@@ -38,7 +36,7 @@ class ProcessorTime(NamedTuple):
     Reads out of the page cache, CPU time as well, are none of these. `off_cpu_s` is what samples had at work, waiting
     for nothing, while the kernel counted neither: sessions that sleep where the server has no wait event.
     `queueing` (0 to 1) is the part of PLANNING that stands in `run_queue_s`; the rest of that is not in `cpu_s`.
-    `in_untold_s` is the part of both in which samples were UNTOLD: it is to be taken off those.
+    `in_untold_s` is the part of both in which samples were `is_untold`: it is to be taken off those.
     """
 
     cpu_s: float
@@ -90,13 +88,21 @@ def processor_time(dataset: Dataset, db: str | None, active: pl.DataFrame, looks
     )
 
 
+def is_untold(wait_class: str | None, event: str | None) -> bool:
+    """Whether neither the server's state nor the kernel, asked a moment later, tells what a sampled thread was at.
+
+    A state that nobody knows and that says it waits is a wait.
+    """
+    return wait_class == "Unaccounted" and "wait" not in (event or "").lower()
+
+
 def _of_threads(active: pl.DataFrame, counted: Backends) -> ProcessorTime:
     """Of sessions that are threads of one process: the part of the run queue is that of all of them together."""
     counted_s = counted.cpu_s + counted.run_wait_s
     queueing = counted.run_wait_s / counted_s if counted_s else 0.0
-    computing_s, planning_s, untold_s = (
-        float(active.filter(rows)["interval_s"].sum()) for rows in (ON_CPU, PLANNING, UNTOLD)
-    )
+    computing_s, planning_s = (float(active.filter(rows)["interval_s"].sum()) for rows in (ON_CPU, PLANNING))
+    by_event = active.group_by("wait_class", "event", maintain_order=True).agg(pl.col("interval_s").sum()).iter_rows()
+    untold_s = sum(float(seconds) for wait_class, event, seconds in by_event if is_untold(wait_class, event))
     spent_s = max(counted_s, computing_s + planning_s)
     in_untold_s = min(spent_s - computing_s - planning_s, untold_s)
     return ProcessorTime(

@@ -16,7 +16,7 @@ import polars as pl
 
 from doctord.analyse.capacity.contradictions import CONTRADICTS
 from doctord.analyse.latency.counted import are_alone, counted_waits
-from doctord.analyse.processor_time import ON_CPU, PLANNING, UNTOLD, ProcessorTime, processor_time
+from doctord.analyse.processor_time import ON_CPU, PLANNING, ProcessorTime, is_untold, processor_time
 from doctord.analyse.spells import covered_s
 from doctord.analyse.storage.missed_pages import missed_pages_s
 from doctord.dataset.dataset import Dataset
@@ -262,11 +262,9 @@ def _database_parts(dataset: Dataset) -> dict[Spent, float]:
     active = active_sessions(dataset).select("interval_s", "db", "wait_class", "event", "wait_kind")
     for db, processor in processor_times(dataset).items():
         not_queueing_s = pl.when(PLANNING).then(1 - processor.queueing).otherwise(1.0) * pl.col("interval_s")
-        waits = _by_event(active.filter(_of(db) & ~ON_CPU & ~UNTOLD), not_queueing_s)
-        untold = _by_event(active.filter(_of(db) & UNTOLD), pl.col("interval_s"))
-        sampled_s = sum(seconds for spent, seconds in waits.items() if spent.wait_kind == MISSED_PAGES.wait_kind)
-        missed_s = missed_pages_s(dataset, db) * _sampled_s(dataset)
-        waits |= _told_after_all(untold, missed_s - sampled_s, processor.in_untold_s)
+        waits = _by_event(active.filter(_of(db) & ~ON_CPU), not_queueing_s)
+        missed_s = (missed_pages_s(dataset, db) or 0.0) * _sampled_s(dataset)
+        waits = _told_after_all(waits, missed_s, processor.in_untold_s)
         waited_s = sum(waits.values())
         kept = 1 - processor.in_waits_s / waited_s if waited_s else 1.0
         own = {spent: seconds * kept for spent, seconds in waits.items()}
@@ -277,15 +275,19 @@ def _database_parts(dataset: Dataset) -> dict[Spent, float]:
     return parts
 
 
-def _told_after_all(untold: dict[Spent, float], in_reads_s: float, on_cpu_s: float) -> dict[Spent, float]:
+def _told_after_all(waits: dict[Spent, float], missed_s: float, on_cpu_s: float) -> dict[Spent, float]:
     """Samples that tell nothing, less what the kernel counted on a CPU, and as reads what was waited for pages.
 
     Both are counted, and samples few: so much may have been read as samples do not tell what it was.
     """
-    untold_s = sum(untold.values())
-    reads_s = max(min(in_reads_s, untold_s), 0.0)
+    untold_s = sum(seconds for spent, seconds in waits.items() if is_untold(spent.wait_class, spent.event))
+    sampled_s = sum(seconds for spent, seconds in waits.items() if spent.wait_kind == MISSED_PAGES.wait_kind)
+    reads_s = max(min(missed_s - sampled_s, untold_s), 0.0)
     left = max(1 - (on_cpu_s + reads_s) / untold_s, 0.0) if untold_s else 1.0
-    return {spent: seconds * left for spent, seconds in untold.items()} | ({MISSED_PAGES: reads_s} if reads_s else {})
+    told = {
+        spent: seconds * (left if is_untold(spent.wait_class, spent.event) else 1.0) for spent, seconds in waits.items()
+    }
+    return told | ({MISSED_PAGES: reads_s} if reads_s else {})
 
 
 def _process_parts(dataset: Dataset) -> dict[Spent, float]:

@@ -57,7 +57,7 @@ pub struct Clients {
 pub struct Ways {
     /// By inode, with the socket that each came in by.
     before: HashMap<u32, (SocketAddr, Connection)>,
-    /// Connections that had come in by the last time they were asked for.
+    /// Connections that had come in by the last time they were asked for; nothing where some were not accepted then.
     opens: Option<u64>,
     skip: usize,
     seconds: f64,
@@ -71,14 +71,20 @@ impl Ways {
             self.skip -= 1;
             return false;
         }
-        let has_come = opens.is_none() || opens != self.opens;
-        self.opens = opens;
-        has_come || !self.before.is_empty()
+        opens.is_none() || opens != self.opens || !self.before.is_empty()
     }
 
     /// What happened since the last time on the connections to each of these sockets, and in how many seconds; those
     /// that nobody from elsewhere is connected to are not told, nor are connections that were not there then.
-    pub fn take(&mut self, found: &[Connection], listening: &[SocketAddr]) -> (f64, Vec<(SocketAddr, Clients)>) {
+    ///
+    /// `opens` as before; nothing where some wait to be accepted, who are not among those found.
+    pub fn take(
+        &mut self,
+        found: &[Connection],
+        listening: &[SocketAddr],
+        opens: Option<u64>,
+    ) -> (f64, Vec<(SocketAddr, Clients)>) {
+        self.opens = opens;
         let seconds = std::mem::take(&mut self.seconds);
         let least = if seconds > 0.0 { SKIPPED } else { 0 }; // no time has gone by at the first
         self.skip = least.max(found.len() / FOR_EACH);
@@ -171,9 +177,9 @@ mod tests {
     fn told(before: &[Connection], now: &[Connection]) -> Vec<(SocketAddr, Clients)> {
         let (mut ways, listening) = (Ways::default(), [LISTENING.parse().unwrap()]);
         assert!(ways.is_due(None, Some(1)));
-        assert!(ways.take(before, &listening).1.is_empty());
+        assert!(ways.take(before, &listening, Some(1)).1.is_empty());
         assert!(ways.is_due(Some(2.0), Some(2)));
-        let (seconds, told) = ways.take(now, &listening);
+        let (seconds, told) = ways.take(now, &listening, Some(2));
         assert_eq!(seconds, 2.0);
         told
     }
@@ -225,8 +231,9 @@ mod tests {
         let (mut ways, listening) = (Ways::default(), [LISTENING.parse().unwrap()]);
         let mut asked = Vec::new();
         for sample in 0..12 {
-            if ways.is_due((sample > 0).then_some(1.0), opens_at(sample)) {
-                asked.push((sample, ways.take(found, &listening).0));
+            let opens = opens_at(sample);
+            if ways.is_due((sample > 0).then_some(1.0), opens) {
+                asked.push((sample, ways.take(found, &listening, opens).0));
             }
         }
         asked
@@ -247,12 +254,22 @@ mod tests {
     }
 
     #[test]
+    fn who_was_not_accepted_yet_is_asked_for_again() {
+        let mut ways = Ways::default();
+        assert!(ways.is_due(None, Some(7)));
+        ways.take(&[], &[], None);
+        assert!(ways.is_due(Some(1.0), Some(7)));
+        ways.take(&[], &[], Some(7));
+        assert!((0..9).all(|_| !ways.is_due(Some(1.0), Some(7))));
+    }
+
+    #[test]
     fn many_are_asked_for_more_seldom() {
         let many: Vec<_> = (0..2500)
             .map(|inode| connection(inode, "10.0.0.1:5432", 1, 1))
             .collect();
         let mut ways = Ways::default();
-        ways.take(&many, &[]);
+        ways.take(&many, &[], None);
         let due: Vec<_> = (0..4).map(|_| ways.is_due(Some(1.0), None)).collect();
         assert_eq!(due, [false, false, true, true]);
     }

@@ -94,7 +94,8 @@ impl Listeners {
             return (0.0, Vec::new());
         };
         let listening: Vec<SocketAddr> = tcp.iter().filter_map(|one| one.name.parse().ok()).collect();
-        let (seconds, told) = self.ways.take(&found, &listening);
+        let is_accepted = tcp.iter().all(|one| one.accept_queue == 0);
+        let (seconds, told) = self.ways.take(&found, &listening, opens.filter(|_| is_accepted));
         let named = told
             .into_iter()
             .map(|(address, clients)| (address.to_string(), clients));

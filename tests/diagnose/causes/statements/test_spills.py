@@ -72,6 +72,13 @@ def test_rows_that_statements_change_go_into_no_temporary_table() -> None:
         idle_pct=0.0,
     )
     assert "sort_spill" not in found(dataset)
+    # Half of the time is a statement's that changes rows, and nobody tells how many.
+    uncounted = {"statement_id": "b", "text": insert["text"]}
+    sessions = [{"statement_id": "a"}, {"statement_id": "b"}]
+    unknown = mysql(sessions=sessions, rates=mysql_tells, statements=[report, uncounted], idle_pct=0.0)
+    assert "sort_spill" not in found(unknown)
+    known = mysql(sessions=[{"statement_id": "a"}] * 2, rates=mysql_tells, statements=[report], idle_pct=0.0)
+    assert "sort_spill" in found(known)
 
 
 def test_a_bulk_load_does_not_spill() -> None:

@@ -139,7 +139,7 @@ def _beside_free_memory(case: Case) -> Iterator[Claim]:
 def _time_in_reads(case: Case, part: float) -> Evidence:
     figure, threshold = phrase("{:share}", part), phrase("{:share}", WORTH_SAYING_SHARE)
     events = case.time.events_of(*READS)
-    if MISSED_PAGES.event in events[:1]:
+    if events and events[0] == MISSED_PAGES.event:
         why = "pages that were missed, and the disks' mean time of a read: too short to be met by samples"
         return Evidence("statistic", f"name = '{MISSED}'", figure, threshold, why, "at_least")
     table = "wait" if case.active.is_empty() else "session"

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 
 from doctord.analyse.sql.statements import Statement
-from doctord.diagnose.case import Case
+from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.oracle import counted
 from doctord.diagnose.common.waited import of_kind
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.finding import Claim, Evidence, at_most
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
 from doctord.regex import regex
@@ -18,9 +18,11 @@ TEMP = "temp"
 WRITTEN = "pg_stat_database.temp_bytes"
 MULTIPASS = "v$sql_workarea_histogram.multipass"
 ONEPASS = "v$sql_workarea_histogram.onepass"
-# MySQL's own counts of what did not fit, by statement where performance_schema is on, and of rows by what is done.
-DISK_TABLES, MERGE_PASSES = "created_tmp_disk_tables", "sort_merge_passes"
-FILES = tuple(f"events_statements_summary_by_digest.sum_{name}" for name in (DISK_TABLES, MERGE_PASSES))
+# Of MySQL: how often something did not fit, and rows by what is done with them.
+DISK_TABLES, MERGE_PASSES = "global_status.created_tmp_disk_tables", "global_status.sort_merge_passes"
+BY_DIGEST = tuple(
+    f"events_statements_summary_by_digest.sum_{name.partition('.')[2]}" for name in (DISK_TABLES, MERGE_PASSES)
+)
 PUT = ("global_status.handler_write", "global_status.handler_update")
 PUT_ALONE = ("global_status.handler_tmp_write", "global_status.handler_tmp_update")  # MariaDB
 LOOKED_AT = tuple(f"global_status.handler_read_{name}" for name in ("next", "prev", "rnd_next"))
@@ -59,82 +61,110 @@ def sort_spill(case: Case) -> Iterator[Claim]:
         Performance Tuning Guide 19c, "Tuning the Program Global Area"; MySQL Reference Manual, "ORDER BY Optimization"
         and "Internal Temporary Table Use in MySQL".
     """
+    yield from _in_files(case)
+    if not case.worth_saying(case.time.kind_share(TEMP)):
+        for db in case.dbs:
+            yield from _in_temporary_tables(case, db)
+
+
+def _in_files(case: Case) -> Iterator[Claim]:
+    """By what is written to temporary files, or by waits for them."""
     written, waited = case.total(WRITTEN), case.time.kind_share(TEMP)
-    spilling = _to_disk(case) if written is None else [one for one in case.statements if one.temp_bytes_per_s]
+    spilling = [one for one in case.statements if (one.temp_bytes_per_s or 0.0) > 0] if written is not None else []
     share = max(waited, min(sum(one.share for one in spilling), 1.0))
     little = written is not None and written < SPILL_BYTES_PER_S
     if little or not case.worth_saying(share) or (written is None and "postgresql" in case.components):
         return
     for_, against = weigh(_passes(case))
     yield Claim(
-        phrase("Sorts and temporary tables do not fit into memory: {:share of database}", share)
-        if written is None and spilling
-        else phrase("Sorts and hashes wait for temporary files: {:share of database}", share)
+        phrase("Sorts and hashes wait for temporary files: {:share of database}", share)
         if written is None
         else phrase("Sorts and hashes write {:bytes/s} of temporary files", written),
         impact=share,
         confidence=_confidence(written, spilling, against),
         for_=[
             *_bytes_written(case, written, spilling),
-            *(_spills(case, one) for one in spilling[:3]),
+            *(_spills(one) for one in spilling[:3]),
             *(of_kind(case, TEMP, why="" if written is None else "waited there") if waited else ()),
             *for_,
             *counted(case, ONEPASS, "{:rate} with one pass"),
-            *counted(case, f"global_status.{MERGE_PASSES}", "{:rate merge passes of sorts}"),
-            *counted(case, f"global_status.{DISK_TABLES}", "{:rate temporary tables on disk}"),
+            *counted(case, MERGE_PASSES, "{:rate merge passes of sorts}"),
+            *counted(case, DISK_TABLES, "{:rate temporary tables on disk}"),
             *_target(case),
         ],
         against=against,
         not_measured=() if spilling or written is None else case.not_measured("pg_stat_statements"),
-        explains=("cpu_few_statements", "cpu_saturated") if _is_most_of_its_work(spilling) else (),
+        explains=("cpu_few_statements",) if spilling and _is_most_of_its_work(spilling[0]) else (),
     )
 
 
-def _to_disk(case: Case) -> list[Statement]:
-    """Statements of MySQL that make a temporary table on disk, or merge sorted files, at most calls.
+def _in_temporary_tables(case: Case, db: str) -> Iterator[Claim]:
+    """By the rows that a server of MySQL puts into temporary tables, some of them on disk, which may be CPU time alone.
 
-    Where the server does not count it by statement: those that group or sort. None where few rows go into such tables:
-    of a long text alone MySQL makes one on disk.
+    Of a long text alone MySQL makes such a table on disk, with a few rows: that is no cause.
     """
-    makes_some = any(case.total(f"global_status.{name}") for name in (DISK_TABLES, MERGE_PASSES))
-    if not makes_some or not _rows_are_put(case):
-        return []
-    if any(case.figures(name) for name in FILES):
-        return [one for one in case.statements if _files_a_call(case, one) >= OFTEN_A_CALL]
-    return [one for one in case.statements if _sorts(one.text or "")]
+    makes_some = any(case.total(name, db) for name in (DISK_TABLES, MERGE_PASSES))
+    if not makes_some or not _rows_are_put(case, db):
+        return
+    is_counted = any(case.total(name, db) is not None for name in BY_DIGEST)
+    own = [one for one in case.statements if one.db == db]
+    spilling = [one for one in own if (_files_a_call(case, one) >= OFTEN_A_CALL if is_counted else _sorts(one))]
+    share = min(sum(one.share for one in spilling), 1.0)
+    if not case.worth_saying(share):
+        return
+    yield Claim(
+        phrase("Sorts and temporary tables do not fit into memory: {:share of database}", share),
+        impact=at_most(share),
+        confidence=0.7,
+        for_=[
+            *(_puts_rows(case, one) for one in spilling[:3]),
+            *counted(case, DISK_TABLES, "{:rate temporary tables on disk}"),
+            *counted(case, MERGE_PASSES, "{:rate merge passes of sorts}"),
+        ],
+        explains=("cpu_few_statements", "cpu_saturated"),
+        database=db,
+    )
 
 
-def _sorts(text: str) -> bool:
+def _sorts(one: Statement) -> bool:
+    text = one.text or ""
     return SORTS.search(text) is not None and CHANGES.match(text) is None
 
 
 def _files_a_call(case: Case, one: Statement) -> float:
-    made = sum(figure.mean for name in FILES for figure in case.figures(name)
+    made = sum(figure.mean for name in BY_DIGEST for figure in case.figures(name)
                if (figure.db, figure.entity) == (one.db, one.statement_id))  # fmt: skip
     return made / one.calls_per_s if one.calls_per_s else 0.0
 
 
-def _rows_are_put(case: Case) -> bool:
-    """Whether a server of MySQL puts a row into a temporary table for every few that it looks at."""
-    looked_at, alone, put = (sum(case.total(name) or 0.0 for name in names) for names in (LOOKED_AT, PUT_ALONE, PUT))
-    if not any(case.figures(name) for name in PUT_ALONE):
-        changing = [one for one in case.statements if CHANGES.match(one.text or "")]
-        changed = [one.rows_per_s for one in changing if one.rows_per_s is not None]
-        alone = put - sum(changed) if len(changed) == len(changing) else 0.0
+def _rows_are_put(case: Case, db: str) -> bool:
+    """Whether a server puts a row into a temporary table for every few that it looks at.
+
+    MySQL counts these rows with those that statements change: where it does not tell how many these are, nobody knows.
+    """
+    put, alone, looked_at = (
+        sum(case.total(name, db) or 0.0 for name in names) for names in (PUT, PUT_ALONE, LOOKED_AT)
+    )
+    if all(case.total(name, db) is None for name in PUT_ALONE):
+        changes = [one for one in case.statements if one.db == db and CHANGES.match(one.text or "")]
+        is_known = all(one.rows_per_s is not None or one.share < WORTH_SAYING_SHARE for one in changes)
+        alone = put - sum(one.rows_per_s or 0.0 for one in changes) if is_known else 0.0
     return alone >= PUT_OF_LOOKED_AT * looked_at > 0
 
 
-def _is_most_of_its_work(spilling: list[Statement]) -> bool:
+def _puts_rows(case: Case, one: Statement) -> Evidence:
+    files = _files_a_call(case, one)
+    why = phrase(", {:.1f} temporary files a call", files) if files else ", of a statement that groups or sorts"
+    return Evidence("statement", f"statement_id = '{one.statement_id}'",
+                    phrase("{:share of database}{}", one.share, why), "", shortened(one.text or ""))  # fmt: skip
+
+
+def _is_most_of_its_work(one: Statement) -> bool:
     """Whether a statement moves as many blocks to files and back as it looks at: then that is what its CPU time is for.
 
     A join that spills the last part of its table moves fewer.
     """
-    if not spilling:
-        return False
-    one = spilling[0]
-    if one.temp_bytes_per_s is None:
-        return True  # that is how they were found
-    moved_per_s = one.temp_bytes_per_s / BLOCK_BYTES
+    moved_per_s = (one.temp_bytes_per_s or 0.0) / BLOCK_BYTES
     return one.gets_per_s is not None and moved_per_s >= one.gets_per_s
 
 
@@ -142,7 +172,7 @@ def _confidence(written: float | None, spilling: list[Statement], against: list[
     """Surer where the statements that spill are known, or where the server says how its work areas fared."""
     if written is not None:
         return 0.9 if spilling else 0.7
-    return 0.7 if against or spilling else 0.85
+    return 0.7 if against else 0.85
 
 
 def _passes(case: Case) -> list[Sign]:
@@ -170,16 +200,11 @@ def _bytes_written(case: Case, written: float | None, spilling: list[Statement])
     ]
 
 
-def _spills(case: Case, statement: Statement) -> Evidence:
-    files = _files_a_call(case, statement)
+def _spills(statement: Statement) -> Evidence:
     return Evidence(
         "statement",
         f"statement_id = '{statement.statement_id}'",
-        phrase("{:share of database}, {:bytes} a call", statement.share, _temp_per_call(statement))
-        if statement.temp_bytes_per_s is not None
-        else phrase("{:share of database}, {:.1f} temporary files a call", statement.share, files)
-        if files
-        else phrase("{:share of database}, of a statement that groups or sorts", statement.share),
+        phrase("{:share of database}, {:bytes} a call", statement.share, _temp_per_call(statement)),
         "nothing spilled",
         shortened(statement.text or ""),
     )
