@@ -82,16 +82,30 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_look(tmp_path: Pa
 
 
 def test_who_interrupts_it_is_told_what_was_seen_so_far() -> None:
-    run = [Path(sys.executable).with_name("doctord"), "checkup", "--for", "120s", "--no-databases", "--json"]
-    with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as looking:
-        time.sleep(8)
-        looking.send_signal(signal.SIGINT)
-        out, err = looking.communicate(timeout=60)
+    _, out, err = interrupted(after_s=5)
     assert "interrupted: this is judged by what was seen so far" in err
     assert any("CPUs over" in line for line in json.loads(out)["looked_at"])
+
+
+def test_who_interrupts_it_at_once_gets_no_verdict() -> None:
+    code, out, err = interrupted(after_s=0)
+    assert (code, out) == (2, "")
+    assert "interrupted before there was anything to judge\nhint:" in err
 
 
 def test_for_cron_it_says_nothing_where_all_is_well() -> None:
     result = checkup("--no-databases", "--quiet")
     assert (result.stdout == "") is (result.returncode == 0)
     assert result.stderr == ""
+
+
+def interrupted(*, after_s: float) -> tuple[int, str, str]:
+    """Exit code, output and messages of a check-up that is interrupted some seconds after it says that it looks."""
+    run = [Path(sys.executable).with_name("doctord"), "checkup", "--for", "120s", "--no-databases", "--json"]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as looking:
+        assert looking.stderr is not None
+        began = looking.stderr.readline()
+        time.sleep(after_s)
+        looking.send_signal(signal.SIGINT)
+        out, err = looking.communicate(timeout=60)
+    return looking.returncode, out, began + err

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from doctord._native import Batch
 from doctord.analyse.capacity.series import Series
+from doctord.analyse.time import seconds_observed
 from doctord.analyse.vitals import NEEDS
 from doctord.app.asked import ALL, Interval
 from doctord.app.capacity.history import span_in, span_of_hours
@@ -154,8 +155,11 @@ class Live:
             try:
                 collect_for(collectors, self.seconds, progress, batches, host.newcomers)
             except KeyboardInterrupt:
-                if not batches:
-                    raise
+                # All is well with what nobody looked at: no verdict comes out of a single sample.
+                if seconds_observed(Dataset.from_batches(batches)) < 1:
+                    raise UserError(
+                        "interrupted before there was anything to judge", "let it look for a second or more"
+                    ) from None
                 watcher.note("interrupted: this is judged by what was seen so far")
         return Seen(Dataset.from_batches(batches), earlier, batches=batches)
 
