@@ -36,11 +36,12 @@ _PIECES = Figure("pieces of the table's file", "pieces", 1000, _pieces)
 def fragmented_file(server: PrivateServer, dose: Dose) -> Iterator[None]:
     """A table is loaded into a file system whose free space is in holes of 64 KiB.
 
-    It was filled, with small files for a part, and every other of those was deleted; later all but the small ones.
+    It was filled, with small files for a part, and every other of those was deleted; later all but the small ones. To
+    the kernel the disk is one that turns, whatever the lab's own folder lies on: on others only requests are more.
 
     Seen: 300 MiB of table in pieces of 64 KiB; the light load does not touch it.
     """
-    with loop_device(server.folder, _IMAGE_BYTES) as device:
+    with loop_device(server.folder, _IMAGE_BYTES) as device, device.taking(rotational=1):
         _leave_holes(device.mount, dose.of(112 << 10, 64 << 10, 16 << 10))
         device.tablespace(server, "pieces")
         for statement in _TABLE:
