@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 PROVENANCE = Path(__file__).parent / "samples" / "PROVENANCE.md"
 SAMPLES = sorted(set(PROVENANCE.parent.iterdir()) - {PROVENANCE})
 WRITTEN = 1_700_000_000
-IN_ANY_CASE = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+IN_ANY_CASE = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def is_text(sample: Path) -> bool:

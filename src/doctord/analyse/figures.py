@@ -105,9 +105,10 @@ def told_once(frame: pl.DataFrame) -> pl.DataFrame:
 
 def mean(frame: pl.DataFrame, column: str) -> float | None:
     """Mean of a column weighted by `interval_s` (point readings weigh the same); null when nothing was measured."""
-    measured = frame.filter(pl.col(column).is_not_null())
-    if measured.is_empty():
+    unknown = frame[column].null_count()
+    if unknown == frame.height:
         return None
+    measured = frame.filter(pl.col(column).is_not_null()) if unknown else frame
     weight = measured["interval_s"].fill_null(1.0)
     total = float(weight.sum())
     return float((measured[column] * weight).sum()) / total if total else None

@@ -10,6 +10,7 @@ comes every day, or every week, is none.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from statistics import fmean, median
 from typing import Literal, NamedTuple
 
@@ -27,6 +28,15 @@ TOGETHER = 0.1  # ends that lie closer than this part of an interval are of one:
 Kind = Literal["wait class", "event", "statement", "rate"]
 KINDS: tuple[Kind, ...] = ("wait class", "event", "statement")
 Ends = Sequence[tuple[datetime, float]]  # of intervals, with the length of each in seconds
+_SPENT: Mapping[str, pl.DataType] = {
+    "db": pl.String(),
+    "end": pl.Datetime("us", "UTC"),
+    "interval_s": pl.Float64(),
+    "kind": pl.String(),
+    "name": pl.String(),
+    "of": pl.String(),
+    "spent": pl.Float64(),
+}
 
 
 class Rise(NamedTuple):
@@ -62,6 +72,7 @@ class Rise(NamedTuple):
         return self.now / self.before if self.before else None
 
 
+@lru_cache(maxsize=2)
 def rises(dataset: Dataset) -> list[Rise]:
     """All rises of wait classes, events and statements, the largest first."""
     found = []
@@ -225,10 +236,12 @@ def _unaccounted(dataset: Dataset, classes: pl.DataFrame) -> pl.DataFrame:
     A list of the top events alone leaves the rest of them over, too: only where all waits of sessions are listed, told
     apart from those of the background.
     """
-    apart = (pl.col("kind") == "foreground") & (pl.col("wait_class").fill_null("") != "CPU")
-    listed = foreground_waits(dataset).filter(apart).select("db", pl.col("ts").alias("end")).unique(maintain_order=True)
     told = dataset.frame("statistic").filter(pl.col("name") == DB_TIME)
     whole = _summed(told, pl.lit(KINDS[0]), pl.lit(UNACCOUNTED[0]), pl.lit(None), pl.col("value"))
+    if whole.is_empty():
+        return classes.clear()
+    apart = (pl.col("kind") == "foreground") & (pl.col("wait_class").fill_null("") != "CPU")
+    listed = foreground_waits(dataset).filter(apart).select("db", pl.col("ts").alias("end")).unique(maintain_order=True)
     known = classes.group_by("db", "end", maintain_order=True).agg(pl.col("spent").sum().alias("known"))
     rest = (pl.col("spent") - pl.col("known")).clip(lower_bound=0.0).alias("spent")
     told_whole = whole.join(listed, on=["db", "end"], how="semi", maintain_order="left")
@@ -237,15 +250,17 @@ def _unaccounted(dataset: Dataset, classes: pl.DataFrame) -> pl.DataFrame:
 
 def _summed(rows: pl.DataFrame, kind: pl.Expr, name: pl.Expr, of: pl.Expr, spent: pl.Expr) -> pl.DataFrame:
     """Over the instances of a cluster that end together."""
+    timed = rows.filter(pl.col("interval_s") >= SHORTEST_S)
+    if timed.is_empty():
+        return pl.DataFrame(schema=_SPENT)
     return (
-        rows.filter(pl.col("interval_s") >= SHORTEST_S)
-        .group_by("db", pl.col("ts").alias("end"), kind.alias("kind"), name.alias("name"), maintain_order=True)
+        timed.group_by("db", pl.col("ts").alias("end"), kind.alias("kind"), name.alias("name"), maintain_order=True)
         .agg(
             pl.col("interval_s").max(),
             of.cast(pl.String).first().alias("of"),
             spent.sum().cast(pl.Float64).alias("spent"),
         )
-        .select("db", "end", "interval_s", "kind", "name", "of", "spent")
+        .select(*_SPENT)
     )
 
 

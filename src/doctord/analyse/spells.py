@@ -19,6 +19,8 @@ def longest(rows: pl.DataFrame, condition: pl.Expr, *by: str) -> pl.DataFrame:
     Returns:
         Columns `by` and longest_s; of what it held for only.
     """
+    if by and rows.is_empty():
+        return rows.select(*by, pl.col("interval_s").alias("longest_s"))
     ordered = rows.sort(*by, "ts", maintain_order=True).with_columns(holds=condition.fill_null(value=False))
     since_s = pl.col("ts").diff().dt.total_microseconds() / 1e6
     follows = (since_s <= GAP * pl.col("interval_s")).fill_null(value=True)
@@ -61,6 +63,8 @@ def covered_s(frame: pl.DataFrame, bridging_s: float = 0.0) -> float:
         frame: with `ts` and `interval_s`; what has no interval adds nothing.
         bridging_s: gaps up to this length count as covered.
     """
+    if frame.is_empty():
+        return 0.0
     # of those that end together the longest holds the others: of hundreds of processes one row a second is left
     each = frame.group_by("ts", maintain_order=True).agg(pl.col("interval_s").max()).drop_nulls()
     end = pl.col("ts").dt.timestamp("us")

@@ -100,12 +100,16 @@ def seconds_observed(dataset: Dataset) -> float:
 
     Of what one table tells, `seconds_of` is the time: another source may have looked for longer.
     """
-    covered = covered_s(dataset.frame("cpu").filter(pl.col("cpu").is_null()))
+    covered = dataset.derived("cpu", _of_host_s)
     if covered:
         return covered
     if dataset.since and dataset.until:
         return (dataset.until - dataset.since).total_seconds()
     return 0.0
+
+
+def _of_host_s(cpu: pl.DataFrame) -> float:
+    return covered_s(cpu.filter(pl.col("cpu").is_null()))
 
 
 def seconds_of(dataset: Dataset, table: str) -> float:

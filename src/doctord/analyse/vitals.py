@@ -29,6 +29,7 @@ ACTIVE = "active sessions"
 FEWEST_WINDOWS = 10
 SCALE_OF_MAD = 1.4826
 SELDOM = 4.0
+_NONE = pl.DataFrame(schema={"window": pl.Int64, "value": pl.Float64})  # of a sign that was not measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,8 @@ def _means_of_host(frame: pl.DataFrame, value: pl.Expr, window_s: float | None) 
 
 def _means(frame: pl.DataFrame, value: pl.Expr, window_s: float | None) -> pl.DataFrame:
     """Mean of an expression per window, weighted by interval; windows in which it was not measured are left out."""
+    if frame.is_empty():
+        return _NONE
     weight = pl.col("interval_s").fill_null(1.0)
     return (
         frame.with_columns(value.alias("value"))
@@ -138,7 +141,7 @@ def _active(dataset: Dataset, host: pl.DataFrame, window_s: float | None) -> pl.
     """Average active sessions per window that was observed; nothing when no sessions were sampled."""
     sampled = dataset.frame("wait").filter(pl.sql_expr(SAMPLED))
     if dataset.frame("session").is_empty() and sampled.is_empty():
-        return pl.DataFrame(schema={"window": pl.Int64, "value": pl.Float64})
+        return _NONE
     looked = told_once(host if sampled.is_empty() else sampled)
     observed = looked.group_by(_window(window_s), maintain_order=True).agg(pl.col("interval_s").sum().alias("seconds"))
     busy = (
@@ -159,5 +162,5 @@ def _transactions(dataset: Dataset, window_s: float | None) -> pl.DataFrame:
         _means(rows, pl.col("value"), window_s) for rows in commits.partition_by("db", "entity", include_key=True)
     ]
     if not per_database:
-        return pl.DataFrame(schema={"window": pl.Int64, "value": pl.Float64})
+        return _NONE
     return pl.concat(per_database).group_by("window", maintain_order=True).agg(pl.col("value").sum())

@@ -66,7 +66,11 @@ def reported(dataset: Dataset) -> pl.DataFrame:
 
 def _weighted(dataset: Dataset) -> pl.DataFrame:
     """Rows of `wait` with their weight: the interval; a list without one (of top events, say) stands for itself."""
-    return dataset.frame("wait").with_columns(weight=pl.col("interval_s").fill_null(1.0)).filter(pl.col("weight") > 0)
+    return dataset.derived("wait", _with_weight)
+
+
+def _with_weight(wait: pl.DataFrame) -> pl.DataFrame:
+    return wait.with_columns(weight=pl.col("interval_s").fill_null(1.0)).filter(pl.col("weight") > 0)
 
 
 def _by_event(dataset: Dataset, kind: str) -> dict[str, Wait]:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Protocol, TypeVar, cast
 
 import polars as pl
@@ -57,6 +57,21 @@ def arrow_tables(batches: Iterable[ArrowBatch]) -> dict[str, pa.Table]:
     return {name: pa.Table.from_batches(parts) for name, parts in by_table.items()}
 
 
+class _NoRows(pl.DataFrame):
+    """A table that no source filled. Hundreds of causes look for rows in it: what leaves some out is left out."""
+
+    def _itself(self, *_: object, **__: object) -> "_NoRows":
+        return self
+
+    filter = sort = drop_nulls = unique = _itself
+
+
+@cache
+def _no_rows(table: str) -> pl.DataFrame:
+    # not by empty_table(), which would load pandas
+    return _NoRows(schema=polars_frame(pa.Table.from_batches([], arrow_schema(TABLES[table]))).schema)
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """The tables of one host over one interval.
@@ -96,9 +111,8 @@ class Dataset:
         """One table as a Polars frame, each entity's rows in time order; empty when no source filled it."""
         if table not in self._frames:
             rows = self.tables.get(table)
-            if rows is None:  # not by empty_table(), which would load pandas
-                rows = pa.Table.from_batches([], arrow_schema(TABLES[table]))
-            self._frames[table] = rows if isinstance(rows, pl.DataFrame) else polars_frame(rows)
+            frame = polars_frame(rows) if isinstance(rows, pa.Table) else rows
+            self._frames[table] = _no_rows(table) if frame is None or frame.is_empty() else frame
         return self._frames[table]
 
     def rows(self, table: str, condition: pl.Expr, *columns: str) -> pl.DataFrame:
@@ -120,8 +134,9 @@ class Dataset:
         if (table, column) not in self._values:
             value = pl.col(column)
             begins = value.ne_missing(value.shift(1))  # rows of one entity stand together: few are left to compare
-            found = self.frame(table).select(value.filter(begins)).to_series()
-            self._values[table, column] = found.drop_nulls().unique(maintain_order=True).to_list()
+            found = value.filter(begins).drop_nulls().unique(maintain_order=True)
+            frame = self.frame(table)
+            self._values[table, column] = [] if frame.is_empty() else frame.select(found).to_series().to_list()
         return self._values[table, column]
 
     def arrow(self, table: str) -> pa.Table:

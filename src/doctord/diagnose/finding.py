@@ -116,8 +116,8 @@ class Claim:
     that remedy. Without `explains_waits` nothing is set below it: it is no part of what the database waits for.
     `explains` names causes that its own figures show to be its symptoms, whatever the causes' documentation says. With
     `stands_alone` its own figures show that no other cause explains it. `objects` names which of several of its kind it
-    is about, file systems (mount, else device) or devices: it explains nothing of others, nor do others explain it;
-    empty: which, is not known. All else as in `Finding`.
+    is about, file systems (mount, else device), devices or processes (pid): it explains nothing of others, nor do
+    others explain it; empty: which, is not known. All else as in `Finding`.
     """
 
     title: Words

@@ -96,9 +96,11 @@ def _errors(case: Case, db: str | None) -> Words:
 
 
 def _sampled(case: Case) -> list[str]:
-    return (
-        case.dataset.frame("wait").filter(pl.sql_expr(SAMPLED))["db"].drop_nulls().unique(maintain_order=True).to_list()
-    )
+    return case.dataset.derived("wait", _sampled_dbs)
+
+
+def _sampled_dbs(wait: pl.DataFrame) -> list[str]:
+    return wait.filter(pl.sql_expr(SAMPLED))["db"].drop_nulls().unique(maintain_order=True).to_list()
 
 
 def _looks(case: Case, db: str) -> int:

@@ -24,6 +24,7 @@ from doctord.lab.host.cgroup import control_group
 from doctord.lab.host.folder import private_folder
 from doctord.lab.host.loop_device import loop_device
 from doctord.lake.query import Lake
+from doctord.stress.target import Counted
 
 MIB = 1 << 20
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -84,6 +85,16 @@ def test_what_was_measured_is_kept(found: DeviceStress, tmp_path: Path) -> None:
     assert kept["value"].to_list() == [step.per_s]
     assert set(dataset.frame("latency")["subject"]) >= {"fio read", "fio write"}
     assert not dataset.frame("cpu").is_empty()  # of the check-ups beside it
+
+
+@pytest.mark.parametrize("late_s", [0, 4, 20])
+def test_what_a_device_moves_is_counted_from_when_the_load_begins(late_s: int) -> None:
+    def told(at_s: int) -> Counted:
+        moving_s = max(min(at_s - late_s, 7), 0)
+        return Counted(requests=200 * moving_s, moved_bytes=MIB * moving_s, queued_ms=2000 * moving_s)
+
+    seen = [(float(at_s), told(at_s)) for at_s in range(1, late_s + 8)]
+    assert stressing.of_device(seen, 5) == pytest.approx((5 * MIB, 2.0))
 
 
 @needs_fio

@@ -56,6 +56,8 @@ def consumers(rows: pl.DataFrame, amount: pl.Expr) -> list[Consumer]:
         rows: processes, as from `other_processes`.
         amount: what to add up, of their columns; what was not measured counts for nobody.
     """
+    if rows.is_empty():
+        return []
     grouped = (
         rows.with_columns(amount.alias("amount"))
         .filter(pl.col("amount") > 0)

@@ -42,6 +42,10 @@ def intervals(dataset: Dataset) -> pl.DataFrame:
     requests, in host and device), host_queue, device_queue, util_pct. Where a source gives no queue, Little's law does:
     requests per second times seconds each (J. D. C. Little, "A proof for the queuing formula L = lambda W", 1961).
     """
+    return dataset.derived("disk", _intervals)
+
+
+def _intervals(disk: pl.DataFrame) -> pl.DataFrame:
     reads, writes = pl.col("reads_per_s").fill_null(0.0), pl.col("writes_per_s").fill_null(0.0)
     waited = pl.col("read_ms").fill_null(0.0) * reads + pl.col("write_ms").fill_null(0.0) * writes
     timed = pl.col("read_ms").is_not_null() | pl.col("write_ms").is_not_null()
@@ -50,8 +54,7 @@ def intervals(dataset: Dataset) -> pl.DataFrame:
     # Reports without times are as long as each other; a single one is since boot.
     length = pl.coalesce("interval_s", pl.when(pl.col("ts").n_unique().over("device") > 1).then(1.0))
     return (
-        dataset.frame("disk")
-        .filter(
+        disk.filter(
             (length > 0)
             & pl.any_horizontal(pl.col("reads_per_s", "writes_per_s", "requests_per_s", "util_pct").is_not_null())
         )
@@ -74,13 +77,15 @@ def _sum(one: str, other: str) -> pl.Expr:
 
 def spells(rows: pl.DataFrame, condition: pl.Expr) -> list[Spell]:
     """For each device (in rows of `intervals`) the time in which a condition held, longest first."""
+    found = rows.filter(condition)
+    if found.is_empty():
+        return []
     total = rows.group_by("device", maintain_order=True).agg(pl.col("interval_s").sum().alias("seconds"))
     weight, requests = pl.col("interval_s"), pl.col("requests_per_s") * pl.col("interval_s")
     timed = pl.col("ms").is_not_null()
     means = [_mean(column) for column in ("bytes_per_s", "queue", "host_queue", "util_pct")]
     grouped = (
-        rows.filter(condition)
-        .group_by("device", maintain_order=True)
+        found.group_by("device", maintain_order=True)
         .agg(
             weight.sum().alias("held"),
             (requests.sum() / weight.sum()).alias("requests_per_s"),

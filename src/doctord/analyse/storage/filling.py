@@ -61,6 +61,8 @@ def losing_inodes(dataset: Dataset) -> list[Filling]:
 
 
 def _filling(dataset: Dataset, left: pl.Expr) -> list[Filling]:
+    if dataset.frame("filesystem").is_empty():
+        return []
     looks = (
         dataset.frame("filesystem")
         .with_columns(left.alias("left"))

@@ -5,7 +5,7 @@ crosses the level. The interval is that of resampled seconds (B. Efron, "Bootstr
 jackknife", 1979), in blocks of BLOCK_S since neighbouring seconds are alike (H. R. Künsch, 1989).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -42,24 +42,21 @@ class Knee(NamedTuple):
 def knee(steps: Sequence[Step], limit_us: float, seed: int = 1917) -> Knee:
     """The knee of steps for a service level: so much of the transactions (SHARE) take no longer than the limit."""
     ordered = sorted(steps, key=lambda step: step.offered_per_s)
-    best = _crossing(ordered, limit_us, lambda step: step.latencies.counts.sum(axis=0))
+    best = _crossing(ordered, limit_us, (step.latencies.counts.sum(axis=0) for step in ordered))
     if best is None:
         return Knee(None, is_reached=True)
     generator = np.random.default_rng(seed)
-    found = [
-        _crossing(ordered, limit_us, lambda step: _resampled(step.latencies.counts, generator)) or 0.0
-        for _ in range(RESAMPLES)
-    ]
+    resampled = [_resampling(step.latencies.counts, generator) for step in ordered]
+    found = [_crossing(ordered, limit_us, (one() for one in resampled)) or 0.0 for _ in range(RESAMPLES)]
     low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     last = ordered[-1]
     is_reached = not _holds(last, limit_us, last.latencies.counts.sum(axis=0))
     return Knee(Estimate(best, min(float(low), best), max(float(high), best) if is_reached else None), is_reached)
 
 
-def _crossing(steps: Sequence[Step], limit_us: float, of: Callable[[Step], Counts]) -> float | None:
+def _crossing(steps: Sequence[Step], limit_us: float, sums: Iterable[Counts]) -> float | None:
     before: tuple[float, float] | None = None  # load and quantile of the last step that holds
-    for step in steps:
-        counts = of(step)
+    for step, counts in zip(steps, sums, strict=True):
         took_us = quantile_us(counts, SHARE) or np.inf
         if _holds(step, limit_us, counts):
             before = step.offered_per_s, took_us
@@ -78,11 +75,13 @@ def _holds(step: Step, limit_us: float, counts: Counts) -> bool:
     return step.keeps_up and took_us is not None and took_us <= limit_us
 
 
-def _resampled(counts: Counts, generator: np.random.Generator) -> Counts:
-    """Sums by bucket over blocks of seconds, drawn with replacement."""
+def _resampling(counts: Counts, generator: np.random.Generator) -> Callable[[], Counts]:
+    """Draws blocks of seconds, with replacement, and sums them by bucket, each time anew."""
     length = min(BLOCK_S, len(counts))
-    begins = generator.integers(0, len(counts) - length + 1, -(-len(counts) // length))
-    return np.asarray(sum(counts[begin : begin + length].sum(axis=0) for begin in begins), np.int64)
+    until = np.concatenate([np.zeros_like(counts[:1]), counts.cumsum(axis=0)])
+    blocks = until[length:] - until[:-length]
+    number = -(-len(counts) // length)
+    return lambda: np.asarray(blocks[generator.integers(0, len(blocks), number)].sum(axis=0), np.int64)
 
 
 def first_change(verdicts: Mapping[float, str | None]) -> tuple[float, str] | None:

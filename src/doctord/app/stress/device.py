@@ -93,14 +93,14 @@ def _step(asked: Asked, place: Target, series: Series, job: Job, seed: int) -> R
     seen = list[tuple[float, Counted]]()
 
     def watch(elapsed_s: float) -> str:
-        counted = place.counted() if WARMS_S <= elapsed_s <= WARMS_S + seconds else None
+        counted = place.counted() if elapsed_s >= WARMS_S else None
         if counted:
             seen.append((elapsed_s, counted))
         return _no_room(place)
 
     with Look(Live(asked.step_s, databases=False, probe=False)) as look:
         done = fio.step(job, seconds=seconds, seed=seed, watch=watch)
-    moved_bytes, queue = _of_device(seen, done.seconds)
+    moved_bytes, queue = of_device(seen, done.seconds)
     found = Moved(
         job.is_direct,
         job.size_bytes,
@@ -114,15 +114,16 @@ def _step(asked: Asked, place: Target, series: Series, job: Job, seed: int) -> R
     return Ran(series, done, look.examination, found, queue)
 
 
-def _of_device(seen: Sequence[tuple[float, Counted]], seconds: int) -> tuple[float | None, float | None]:
+def of_device(seen: Sequence[tuple[float, Counted]], seconds: int) -> tuple[float | None, float | None]:
     """Bytes that the device moved in so many seconds, and how many requests it had on average; null where unknown.
 
-    On a busy host fio begins late: what counts begins with the device's first move, if it moves at all.
+    On a busy host fio begins late, and ends so: what counts begins with the device's first move, if it moves at all.
     """
     still = next((at for at, one in enumerate(seen) if one[1].moved_bytes > seen[0][1].moved_bytes), 1) - 1
-    if len(seen) - still < 2:
+    told = [(at_s, one) for at_s, one in seen[still:] if at_s <= seen[still][0] + seconds]
+    if len(told) < 2:
         return None, None
-    (began_s, first), (ended_s, last) = seen[still], seen[-1]
+    (began_s, first), (ended_s, last) = told[0], told[-1]
     length_s = ended_s - began_s
     bytes_per_s = (last.moved_bytes - first.moved_bytes) / length_s
     return bytes_per_s * seconds, (last.queued_ms - first.queued_ms) / 1e3 / length_s

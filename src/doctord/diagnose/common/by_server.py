@@ -21,7 +21,7 @@ def waited_by_server(case: Case, *kinds: str) -> dict[str, float]:
 
 def of_events(case: Case, *events: str) -> dict[str, float]:
     """The same of some events."""
-    if not events:
+    if not events or case.active.is_empty():
         return {}
     rows = case.active.select("db", "event", "interval_s").filter(pl.col("event").is_in(events)).drop_nulls("db")
     sums = rows.group_by("db", maintain_order=True).agg(pl.col("interval_s").sum())

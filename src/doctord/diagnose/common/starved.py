@@ -68,6 +68,8 @@ def is_crowded(case: Case) -> bool:
 def waiting(case: Case) -> float | None:
     """Processes (those of the sessions, where a database was seen) waiting for a CPU, on average."""
     ready = case.processes
+    if ready.is_empty():
+        return None
     if case.dbs:
         ready = ready.filter(pl.col("pid").is_in(case.session_pids.implode()) | (pl.col("command") == CLIENT_BACKEND))
     waited = ready["run_wait_s"].drop_nulls()

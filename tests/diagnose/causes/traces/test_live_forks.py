@@ -13,13 +13,18 @@ SOCKET = "127.0.0.1:1521"
 
 
 def listener(
-    *, sys_pct: float, anon_bytes: float | None, children_per_s: float = 10.0, delay_s: float = 0.0
+    *,
+    sys_pct: float,
+    anon_bytes: float | None,
+    children_per_s: float = 10.0,
+    delay_s: float = 0.0,
+    accepts: float = 5000.0,
 ) -> Dataset:
     kernel = {(NAME, "process.children_per_s"): children_per_s}
     if anon_bytes is not None:
         kernel |= {(NAME, "process.anon_bytes"): anon_bytes, (NAME, "process.page_table_bytes"): anon_bytes / 500}
     if delay_s:
-        told = {"accept_delay": delay_s, "accept_queue": 5.0, "backlog": 128.0, "pid": 5000.0}
+        told = {"accept_delay": delay_s, "accept_queue": 5.0, "backlog": 128.0, "pid": accepts}
         kernel |= {(SOCKET, f"listen.{name}"): value for name, value in told.items()}
     process = {"command": "listener", "usr_pct": 1.0, "sys_pct": sys_pct}
     return host(kernel=kernel, other_processes=[process])
@@ -42,6 +47,12 @@ def test_it_explains_that_clients_wait() -> None:
     findings = diagnose(listener(sys_pct=12.0, anon_bytes=400 * 2**20, delay_s=0.4)).findings
     assert [finding.cause for finding in findings] == ["slow_fork", "clients_wait_to_connect"]
     assert findings[1].explained_by == "slow_fork"
+
+
+def test_it_explains_nothing_of_clients_that_wait_for_another_process() -> None:
+    findings = found(listener(sys_pct=12.0, anon_bytes=400 * 2**20, delay_s=0.4, accepts=6000.0))
+    assert findings["clients_wait_to_connect"].explained_by is None
+    assert next(iter(findings)) == "clients_wait_to_connect"
 
 
 def test_with_time_left_it_is_told_only_where_clients_wait() -> None:

@@ -93,6 +93,7 @@ def clients_wait_to_connect(case: Case) -> Iterator[Claim]:
             against=against,
             not_measured=() if delay.pid else (UNKNOWN,),
             first_steps=_first_steps(delay),
+            objects=[str(delay.pid)] if delay.pid else [],
         )
 
 

@@ -171,6 +171,8 @@ def _lasting(rows: pl.DataFrame, so: pl.Expr, within: pl.Expr | None = None) -> 
     """
     in_part = so if within is None else within
     whole = _means(rows).filter(so).with_columns(part=pl.lit(1.0), longest_s=pl.lit(None, pl.Float64))
+    if rows.is_empty():
+        return whole
     times = held(rows, in_part, *OF_PROCESS).filter(pl.col("is_lasting") & (pl.col("longest_s") >= SPELL_S))
     spells = _means(rows.filter(in_part)).join(
         times.drop("is_lasting"), on=OF_PROCESS, nulls_equal=True, maintain_order="left"

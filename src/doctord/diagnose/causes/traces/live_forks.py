@@ -51,6 +51,7 @@ def _claim(parent: Parent, each_s: float, share: float, *, is_waited_for: bool) 
             phrase("doctord trace --pid {} --for 10s: how long each fork takes.", parent.pid),
             phrase("Compare its memory with that of a freshly started one: a restart may make forks short again."),
         ],
+        objects=[str(parent.pid)],  # who waits for another process does not wait for its forks
     )
 
 
