@@ -1,6 +1,5 @@
 """Fixtures for all tests."""
 
-import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -16,17 +15,6 @@ from servers import PostgresServer, running_postgres
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
-
-
-def pytest_collection_finish() -> None:
-    """Sixteen thousand tests stay in memory: the garbage collector need not look through them again and again."""
-    gc.collect()
-    gc.freeze()
-
-
-def pytest_sessionfinish() -> None:
-    """Else DuckDB's binding prints at the end what is left."""
-    gc.unfreeze()
 
 
 @pytest.fixture
