@@ -155,7 +155,7 @@ class Live:
             try:
                 collect_for(collectors, self.seconds, progress, batches, host.newcomers)
             except KeyboardInterrupt:
-                # All is well with what nobody looked at: no verdict comes out of a single sample.
+                # A single sample tells no rates, and what nobody looked at would be well: no verdict comes out of it.
                 if seconds_observed(Dataset.from_batches(batches)) < 1:
                     raise UserError(
                         "interrupted before there was anything to judge", "let it look for a second or more"

@@ -58,7 +58,7 @@ def arrow_tables(batches: Iterable[ArrowBatch]) -> dict[str, pa.Table]:
 
 
 class _NoRows(pl.DataFrame):
-    """A table that no source filled. Hundreds of causes look for rows in it: what leaves some out is left out."""
+    """A table without rows: filtered or ordered it is itself. Hundreds of causes ask, 0.1 ms each time."""
 
     def _itself(self, *_: object, **__: object) -> "_NoRows":
         return self

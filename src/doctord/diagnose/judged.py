@@ -38,8 +38,7 @@ def _has(table: str, *columns: str, at_once: bool = False) -> Callable[[Case], b
     """Whether one of the columns was measured over some time; what does not change soon, at one moment (`at_once`)."""
 
     def has(case: Case) -> bool:
-        frame = case.dataset.frame(table)
-        rows = frame if frame.is_empty() else frame.filter(pl.any_horizontal(pl.col(columns).is_not_null()))
+        rows = case.dataset.frame(table).filter(pl.any_horizontal(pl.col(columns).is_not_null()))
         return rows.height > 0 and (at_once or rows["interval_s"].count() > 0 or rows["ts"].n_unique() > 1)
 
     return has
