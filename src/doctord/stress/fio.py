@@ -83,6 +83,8 @@ class Done(NamedTuple):
         cpu_s: What fio itself took of the CPUs.
         is_steady: Whether the rate became level; null where that was not asked.
         last_words: What fio said last, or why it was ended; empty where it came to its end.
+        ran_s: How long it gave load in all, by its own clock; 0 where it was ended.
+        moved_bytes: What it moved in that time.
     """
 
     job: Job
@@ -93,6 +95,8 @@ class Done(NamedTuple):
     cpu_s: float = 0.0
     is_steady: bool | None = None
     last_words: str = ""
+    ran_s: float = 0.0
+    moved_bytes: float = 0.0
 
     @property
     def latencies(self) -> Latencies:
@@ -173,15 +177,17 @@ def step(job: Job, *, seconds: int, seed: int, watch: Callable[[float], str]) ->
         told, words = _ran(_command(job, runs_s, seed, folder), folder, runs_s + _GRACE_S, watch)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        ran_s = runs_s if job.steady_s is None else round(_longest_s(told))
-        counted_s = max(min(ran_s - 2 * WARMS_S, seconds), 0)
+        ran_s = _longest_s(told)
+        counted_s = seconds if job.steady_s is None else max(min(round(ran_s) - 2 * WARMS_S, seconds), 0)
         by_direction = latencies_of(folder, WARMS_S, counted_s)
     ended_us = began_us + (WARMS_S + counted_s) * 1_000_000
     wanted = [name for name, share in zip(DIRECTIONS, (job.read_pct, 100 - job.read_pct), strict=True) if share]
     held = {name: by_direction.get(name, Latencies.zeros(counted_s)) for name in wanted}
     errors = sum(int(one.get("total_err", 0)) for one in told)
     steady = [one["steadystate"].get("attained") for one in told if "steadystate" in one]
-    return Done(job, counted_s, ended_us, held, errors, cpu_s, bool(steady[0]) if steady else None, words)
+    moved_bytes = float(sum(_of_both(told, "io_bytes")))
+    is_steady = bool(steady[0]) if steady else None
+    return Done(job, counted_s, ended_us, held, errors, cpu_s, is_steady, words, ran_s, moved_bytes)
 
 
 def _common(job: Job) -> list[str]:
@@ -254,4 +260,8 @@ def _jobs(text: str) -> list[dict[str, Any]]:
 
 
 def _longest_s(jobs: list[dict[str, Any]]) -> float:
-    return max((one.get(way, {}).get("runtime", 0) / 1e3 for one in jobs for way in DIRECTIONS), default=0.0)
+    return max(_of_both(jobs, "runtime"), default=0) / 1e3
+
+
+def _of_both(jobs: list[dict[str, Any]], key: str) -> list[int]:
+    return [int(one.get(way, {}).get(key, 0)) for one in jobs for way in DIRECTIONS]

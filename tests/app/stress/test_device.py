@@ -87,14 +87,11 @@ def test_what_was_measured_is_kept(found: DeviceStress, tmp_path: Path) -> None:
     assert not dataset.frame("cpu").is_empty()  # of the check-ups beside it
 
 
-@pytest.mark.parametrize("late_s", [0, 4, 20])
-def test_what_a_device_moves_is_counted_from_when_the_load_begins(late_s: int) -> None:
-    def told(at_s: int) -> Counted:
-        moving_s = max(min(at_s - late_s, 7), 0)
-        return Counted(requests=200 * moving_s, moved_bytes=MIB * moving_s, queued_ms=2000 * moving_s)
-
-    seen = [(float(at_s), told(at_s)) for at_s in range(1, late_s + 8)]
-    assert stressing.of_device(seen, 5) == pytest.approx((5 * MIB, 2.0))
+def test_what_a_device_moves_is_that_of_the_whole_load() -> None:
+    before, after = Counted(requests=5, moved_bytes=MIB, queued_ms=100), Counted(900, 7 * MIB, queued_ms=14_100)
+    assert stressing.of_device(before, after, ran_s=7) == (6 * MIB, 2.0)
+    assert stressing.of_device(before, after, ran_s=0) == (None, None)  # it was ended, and told nothing
+    assert stressing.of_device(None, after, ran_s=7) == (None, None)
 
 
 @needs_fio

@@ -40,7 +40,8 @@ def ran(
     device_share: float = 1.0,
     is_steady: bool | None = None,
 ) -> Ran:
-    done = Done(job, SECONDS, 1_800_000_000_000_000, {"read": latencies(per_s, ms)}, cpu_s=0.2, is_steady=is_steady)
+    read = {"read": latencies(per_s, ms)}
+    done = Done(job, SECONDS, 1_800_000_000_000_000, read, cpu_s=0.2, is_steady=is_steady, ran_s=SECONDS)
     moved_bytes = per_s * job.block_bytes * SECONDS
     moved = Moved(job.is_direct, 1 << 30, 16 << 30, per_s, moved_bytes, device_share * moved_bytes, ms * 1000, None)
     return Ran(series, done, Examination(Seen(Dataset(), Dataset()), diagnosis), moved, min(per_s * ms / 1e3, SERVERS))

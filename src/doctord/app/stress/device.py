@@ -19,7 +19,7 @@ from doctord.errors import UserError
 from doctord.lab.host.processes import orderly_end
 from doctord.stress import fio
 from doctord.stress.beneath import beneath
-from doctord.stress.fio import WARMS_S, Job
+from doctord.stress.fio import Job
 from doctord.stress.target import Counted, Target, is_rotational, target
 
 NO_ROOM: Final = "less than a tenth of its file system is free"
@@ -90,43 +90,31 @@ def _is_beyond(job: Job, steps: Sequence[Ran]) -> bool:
 def _step(asked: Asked, place: Target, series: Series, job: Job, seed: int) -> Ran:
     """One step, looked at while it lasts."""
     seconds = asked.step_s if job.steady_s is None else asked.steady_within_s
-    seen = list[tuple[float, Counted]]()
-
-    def watch(elapsed_s: float) -> str:
-        counted = place.counted() if elapsed_s >= WARMS_S else None
-        if counted:
-            seen.append((elapsed_s, counted))
-        return _no_room(place)
-
     with Look(Live(asked.step_s, databases=False, probe=False)) as look:
-        done = fio.step(job, seconds=seconds, seed=seed, watch=watch)
-    moved_bytes, queue = of_device(seen, done.seconds)
+        before = place.counted()
+        done = fio.step(job, seconds=seconds, seed=seed, watch=lambda _elapsed_s: _no_room(place))
+        device_bytes, queue = of_device(before, place.counted(), done.ran_s)
     found = Moved(
         job.is_direct,
         job.size_bytes,
         _memory_bytes(),
         done.per_s,
-        done.bytes_per_s * done.seconds,
-        moved_bytes,
+        done.moved_bytes,
+        device_bytes,
         done.latencies.quantile_us(0.5),
         is_rotational(place.device),
     )
     return Ran(series, done, look.examination, found, queue)
 
 
-def of_device(seen: Sequence[tuple[float, Counted]], seconds: int) -> tuple[float | None, float | None]:
-    """Bytes that the device moved in so many seconds, and how many requests it had on average; null where unknown.
+def of_device(before: Counted | None, after: Counted | None, ran_s: float) -> tuple[float | None, float | None]:
+    """Bytes that the device moved, and how many requests it had on average, of a load of so long; null where unknown.
 
-    On a busy host fio begins late, and ends so: what counts begins with the device's first move, if it moves at all.
+    Of the whole load, its first second too: on a busy host nobody sees from outside when a load begins or stands still.
     """
-    still = next((at for at, one in enumerate(seen) if one[1].moved_bytes > seen[0][1].moved_bytes), 1) - 1
-    told = [(at_s, one) for at_s, one in seen[still:] if at_s <= seen[still][0] + seconds]
-    if len(told) < 2:
+    if before is None or after is None or not ran_s:
         return None, None
-    (began_s, first), (ended_s, last) = told[0], told[-1]
-    length_s = ended_s - began_s
-    bytes_per_s = (last.moved_bytes - first.moved_bytes) / length_s
-    return bytes_per_s * seconds, (last.queued_ms - first.queued_ms) / 1e3 / length_s
+    return float(after.moved_bytes - before.moved_bytes), (after.queued_ms - before.queued_ms) / 1e3 / ran_s
 
 
 def _no_room(place: Target) -> str:

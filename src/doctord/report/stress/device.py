@@ -89,7 +89,9 @@ def _step(ran: Ran) -> dict[str, Any]:
         **_latencies(done),
         "outstanding": done.outstanding,
         "device_queue": ran.queue,
-        "device_bytes_per_s": None if moved.device_bytes is None else moved.device_bytes / max(done.seconds, 1),
+        "device_bytes_per_s": moved.device_bytes / done.ran_s
+        if moved.device_bytes is not None and done.ran_s
+        else None,
         "errors": done.errors,
         "is_steady": done.is_steady,
         "generator_cpu_s": done.cpu_s,
