@@ -39,6 +39,11 @@ def test_readings_of_a_moment_stay_and_rows_on_end_keep_their_length() -> None:
     assert told_once(Dataset.from_rows(cpu=rows).frame("cpu"))["interval_s"].to_list() == [60.0, 60.0, None]
 
 
+def test_the_rows_of_one_source_are_as_they_were() -> None:
+    frame = Dataset.from_rows(cpu=[row(1, 1, 5.0), row(1.99, 1, 6.0), row(5, 2, 7.0, None)]).frame("cpu")
+    assert told_once(frame) is frame
+
+
 def test_a_figure_tells_how_long_it_was_measured() -> None:
     rate = {"name": "x", "ts": NOON, "value": 2.0}
     (found,) = figures(Dataset.from_rows(statistic=[rate | {"interval_s": 30.0}, rate | {"interval_s": 60.0}]), "x")

@@ -8,7 +8,7 @@ import pytest
 from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import OLD_NAMES, TABLES
-from doctord.lake.place import LakeError
+from doctord.lake.place import LakeError, LakePaths
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
 from lake_rows import statistic, values
@@ -52,6 +52,19 @@ def test_a_dataset_holds_what_ended_in_its_half_open_interval(path: Path) -> Non
     assert dataset.frame("statistic")["value"].to_list() == [2, 3]
     assert dataset.frame("statistic")["ts"][0] == NOON + timedelta(minutes=2)
     assert Lake(path).span() == (NOON, NOON + timedelta(minutes=3))
+
+
+def test_the_span_is_told_without_a_query(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sealed files say of what time they are; DuckDB would take longer than all else to look."""
+    monkeypatch.setattr(Lake, "_viewed", None)
+    with LakeWriter(path) as writer:
+        writer.append(statistic(1, ts=micros(NOON) + 7))
+    assert list(LakePaths(path).parquet())
+    with LakeWriter(path) as writer:
+        writer.append(rows("event", [{"ts": micros(NOON) - 3, "kind": "recording"}, {"kind": "recording"}]))
+        writer.sync()
+        assert list(LakePaths(path).segments())
+        assert Lake(path).span() == (NOON - timedelta(microseconds=3), NOON + timedelta(microseconds=7))
 
 
 def test_words_of_an_earlier_vocabulary_are_read_as_those_of_today(path: Path) -> None:

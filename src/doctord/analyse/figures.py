@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from doctord.dataset.dataset import Dataset
@@ -92,6 +93,8 @@ def told_once(frame: pl.DataFrame) -> pl.DataFrame:
     if frame.height < 2:
         return frame
     names = frame["host"].drop_nulls().unique(maintain_order=True)
+    if names.len() < 2 and _follow_each_other(frame):
+        return frame
     host = pl.col("host").fill_null(names[0]) if names.len() == 1 else pl.col("host")
     end_s, length_s = pl.col("ts").dt.timestamp("us") / 1e6, pl.col("interval_s")
     timed = frame.filter(length_s > 0).with_columns(host.alias("#host"), end_s.alias("#end"))
@@ -101,6 +104,17 @@ def told_once(frame: pl.DataFrame) -> pl.DataFrame:
     is_new = left_s >= length_s * (1 - CLOCKS_DIFFER)
     left = ordered.with_columns(pl.when(is_new).then(length_s).otherwise(left_s).alias("interval_s"))
     return pl.concat([left.filter(length_s > 0).select(frame.columns), frame.filter(length_s.is_null())])
+
+
+def _follow_each_other(frame: pl.DataFrame) -> bool:
+    """Whether each interval begins where the one before has ended, but for what clocks differ: as of one source."""
+    if frame["interval_s"].null_count() or frame["ts"].null_count():
+        return False
+    end_s, length_s = frame["ts"].dt.timestamp("us").to_numpy() / 1e6, frame["interval_s"].to_numpy()
+    begins_s = end_s - length_s
+    in_order = (begins_s[1:] >= begins_s[:-1]).all() and (end_s[1:] >= end_s[:-1]).all()
+    left_s = np.clip(end_s[1:] - np.maximum(begins_s[1:], end_s[:-1]), 0.0, None)
+    return bool(in_order and (length_s > 0).all() and (left_s >= length_s[1:] * (1 - CLOCKS_DIFFER)).all())
 
 
 def mean(frame: pl.DataFrame, column: str) -> float | None:

@@ -122,8 +122,11 @@ class Dataset:
         ...     "cpu", pl.col("cpu").is_null(), "usr_pct").rows()
         [(3.0,)]
         """
+        frame = self.frame(table)
+        if frame.is_empty():
+            return frame[list(columns)]
         # The streaming engine hands rows out in no order.
-        return self.frame(table).lazy().filter(condition).select(columns).collect(engine="in-memory")
+        return frame.lazy().filter(condition).select(columns).collect(engine="in-memory")
 
     def values(self, table: str, column: str) -> list[Any]:
         """The values of a column, each once, in the order in which they come; looked for once.

@@ -7,7 +7,7 @@ both; its table is taken from Parquet, for both have the same name. What is dama
 
 import time
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -48,6 +48,7 @@ class _Parts:
     files: list[Path] = field(default_factory=list)
     sealed: set[str] = field(default_factory=set)  # names of the sealed files of which rows are in it
     batches: list[pa.RecordBatch] = field(default_factory=list)
+    spans_us: list[tuple[int, int] | None] = field(default_factory=list)  # of each file
 
     @property
     def holds(self) -> bool:
@@ -172,6 +173,15 @@ class Lake:
         held = {name: part for name, part in self._snapshot(set(TABLES), Interval(), rows=False).items() if part.holds}
         if not held:
             return None
+        of_files = [span_us for part in held.values() for span_us in part.spans_us]
+        if None in of_files:
+            return self._span_by_sql(held)
+        of_batches = [ends for part in held.values() for batch in part.batches if (ends := _ends_us(batch))]
+        moments = [moment for span_us in (*of_files, *of_batches) for moment in span_us or ()]
+        return (_moment(min(moments)), _moment(max(moments))) if moments else None
+
+    def _span_by_sql(self, held: "Mapping[str, _Parts]") -> tuple[datetime, datetime] | None:
+        """Where a file of before does not tell of what time it is."""
         with self._viewed(held) as connection:
             ends = " UNION ALL ".join(f"SELECT min(ts) AS low, max(ts) AS high FROM {name}" for name in held)  # noqa: S608
             row = connection.execute(f"SELECT min(low), max(high) FROM ({ends})").fetchone()  # noqa: S608
@@ -201,7 +211,9 @@ class Lake:
                 if is_taken:
                     in_parquet.add((table, path.stem))
                 if sound and is_asked and is_taken:
-                    parts[table].files += [path] if sound.is_whole else []
+                    if sound.is_whole:
+                        parts[table].files.append(path)
+                        parts[table].spans_us.append(sound.span_us)
                     parts[table].batches += sound.batches
                     parts[table].sealed.add(path.stem)
         for stem, batches in segments.items():
@@ -241,6 +253,17 @@ class Lake:
         problem = f"{path}: {text}\nhint: doctord repair sets aside what is damaged"
         if problem not in self.problems:
             self.problems.append(problem)
+
+
+def _ends_us(batch: pa.RecordBatch) -> tuple[int, int] | None:
+    """Moments of the first and the last row; null where none has one."""
+    moments = pl.Series(values=batch.column("ts").cast(pa.int64()))
+    first, last = cast("int | None", moments.min()), cast("int | None", moments.max())
+    return None if first is None or last is None else (first, last)
+
+
+def _moment(us: int) -> datetime:
+    return datetime.fromtimestamp(us // 1_000_000, UTC) + timedelta(microseconds=us % 1_000_000)
 
 
 def _of(interval: Interval, table: str) -> Interval:

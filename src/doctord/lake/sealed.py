@@ -55,12 +55,14 @@ class Sound:
         is_checked: It has checksums, and these say so.
         batches: Where not all of it, the rows of its sound row groups.
         problems: What cannot.
+        span_us: Moments of its first and last row, in microseconds; null where it does not tell.
     """
 
     is_whole: bool = False
     is_checked: bool = False
     batches: tuple[pa.RecordBatch, ...] = ()
     problems: tuple[str, ...] = ()
+    span_us: tuple[int, int] | None = None
 
 
 def examined(path: Path, table: str, interval: Interval, *, rows: bool = True) -> Sound | None:
@@ -80,7 +82,7 @@ def examined(path: Path, table: str, interval: Interval, *, rows: bool = True) -
             return None
         damaged = damaged_row_groups(path) if rows else []
         if not damaged:
-            return Sound(is_whole=True, is_checked=True)
+            return Sound(is_whole=True, is_checked=True, span_us=checks[0])
         return _salvaged(path, checks[1], damaged)
     except FileNotFoundError:
         return None

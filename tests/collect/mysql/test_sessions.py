@@ -57,7 +57,7 @@ def driver(server: MariaDBServer, user: str = "doctord") -> MySQLDriver:
 
 
 def connected(server: MariaDBServer) -> "pymysql.connections.Connection[Any]":
-    return pymysql.connect(user="app", unix_socket=str(server.socket), database="shop")
+    return pymysql.connect(user="app", unix_socket=str(server.socket), database="shop", ssl_disabled=True)
 
 
 @contextmanager

@@ -43,7 +43,7 @@ class MariaDBServer:
 
     def execute(self, *statements: str) -> list[tuple[Any, ...]]:
         """Rows of the last statement, as root."""
-        with closing(pymysql.connect(user="root", unix_socket=str(self.socket))) as connection:
+        with closing(pymysql.connect(user="root", unix_socket=str(self.socket), ssl_disabled=True)) as connection:
             cursor = connection.cursor()
             for statement in statements:
                 cursor.execute(statement)
