@@ -55,6 +55,15 @@ def test_it_explains_nothing_of_clients_that_wait_for_another_process() -> None:
     assert next(iter(findings)) == "clients_wait_to_connect"
 
 
+def test_it_is_a_note_where_the_queues_are_seen_and_no_client_waits_for_it() -> None:
+    """As a run of tests that starts processes all day beside a server."""
+    sick = listener(sys_pct=12.0, anon_bytes=400 * 2**20)
+    assert found(sick)["slow_fork"].severity == "warning"
+    finding = found(listener(sys_pct=12.0, anon_bytes=400 * 2**20, delay_s=0.01, accepts=6000.0))["slow_fork"]
+    assert finding.severity == "note"
+    assert "no client waits 0.1 s to be connected to it" in said(finding.against[-1].figure)
+
+
 def test_with_time_left_it_is_told_only_where_clients_wait() -> None:
     quiet = {"sys_pct": 6.0, "anon_bytes": 400.0 * 2**20}
     assert found(listener(**quiet)) == {}

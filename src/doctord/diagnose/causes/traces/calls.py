@@ -82,7 +82,8 @@ def slow_fork(case: Case) -> Iterator[Claim]:
         still meanwhile.
     Speaks for it: the length of the forks, their CPU time, their share of the pass.
     Speaks against it: forks that waited and did not compute: then CPU or memory was short. A log with whole seconds
-        tells nothing of forks shorter than two. Without a trace: time left between the forks.
+        tells nothing of forks shorter than two. Without a trace: time left between the forks; that no client waits to
+        be connected to it, which makes it a note.
     Remedy: Look whether the process leaks (compare its resident size with a fresh one) and restart or patch it; let a
         small helper do the forking, or posix_spawn() or vfork() where an exec follows; use huge pages for large shared
         memory, whose page tables are then small.

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.host.accept_delays import accept_delays
+from doctord.analyse.figures import figures
+from doctord.analyse.host.accept_delays import BACKLOG, DELAY, SLOW_S, accept_delays
 from doctord.analyse.host.parents import Parent, parents
 from doctord.diagnose.case import Case
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import NOT_MEASURED, Claim, NotMeasured
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import phrase
 
 # A fork of a process of usual size takes well under a millisecond, also while it is traced; it takes 5 when page tables
@@ -18,6 +19,11 @@ LEAST_CHILDREN = 10
 BUSY_SHARE = 0.1
 # What a copy of takes a millisecond and more; a fresh listener has a fraction of it.
 LARGE_BYTES = 100e6
+# A build or a run of tests starts processes all day and is large: it is nobody's trouble.
+NOBODY_WAITS = Evidence(
+    "statistic", f"name = '{DELAY}'", phrase("no client waits {:.1f s} to be connected to it", SLOW_S), "",
+    "who serves no clients, or serves them soon enough, delays nobody by its forks",
+)  # fmt: skip
 SIZE = NotMeasured(
     "the size of the process that forks",
     "its /proc/PID/status was not read",
@@ -28,6 +34,7 @@ SIZE = NotMeasured(
 def live_forks(case: Case) -> Iterator[Claim]:
     """Claims of large processes whose children cost them 5 ms of system time each and more."""
     waited_for = {delay.pid for delay in accept_delays(case.dataset) if delay.pid is not None}
+    is_queue_seen = bool(figures(case.dataset, BACKLOG))
     for parent in parents(case.dataset):
         if parent.sys_s is None or parent.children < LEAST_CHILDREN:
             continue
@@ -35,14 +42,20 @@ def live_forks(case: Case) -> Iterator[Claim]:
         is_felt = share >= BUSY_SHARE or parent.pid in waited_for
         is_small = parent.anon_bytes is not None and parent.anon_bytes < LARGE_BYTES
         if each_s >= SLOW_FORK_S and is_felt and not is_small:
-            yield _claim(parent, each_s, share, is_waited_for=parent.pid in waited_for)
+            is_waited_for = parent.pid in waited_for
+            for_, against = weigh([*_time(parent, each_s, share), *_size(parent)])
+            against += [NOBODY_WAITS] if is_queue_seen and not is_waited_for else []
+            yield _claim(parent, each_s, for_, against, is_waited_for=is_waited_for)
 
 
-def _claim(parent: Parent, each_s: float, share: float, *, is_waited_for: bool) -> Claim:
-    for_, against = weigh([*_time(parent, each_s, share), *_size(parent)])
+def _claim(
+    parent: Parent, each_s: float, for_: list[Evidence], against: list[Evidence], *, is_waited_for: bool
+) -> Claim:
     return Claim(
         phrase("A fork of {} takes up to {:time}", f"{parent.command} (pid {parent.pid})", each_s),
         impact=NOT_MEASURED,
+        severity="note" if NOBODY_WAITS in against else None,
+        explains_waits=NOBODY_WAITS not in against,
         confidence=0.5 if parent.anon_bytes is None else 0.85 if is_waited_for else 0.7,
         for_=for_,
         against=against,
