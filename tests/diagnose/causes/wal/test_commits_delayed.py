@@ -48,6 +48,18 @@ def test_where_none_other_need_be_open_each_flush_sleeps(
     assert "commit_delay_long" not in {finding.cause for finding in diagnose(dataset).findings}
 
 
+@pytest.mark.parametrize(("flushes", "is_theirs"), [(12.0, True), (3.0, False), (None, False)])
+def test_who_sleeps_in_the_kernel_sleeps_for_it(flushes: float | None, *, is_theirs: bool) -> None:
+    """Of two sessions that commit one sleeps in select(), without a wait, and the other waits for it."""
+    time = {("Network", "poll_schedule_timeout"): 0.7, ("LWLock", "WALWrite"): 0.15, ("CPU", "CPU"): 0.05}
+    settings = {"commit_delay": "60000", "commit_siblings": "0"}
+    counted = {} if flushes is None else {(None, "pg_stat_wal.wal_sync"): flushes}
+    findings = {one.cause: one for one in diagnose(host(time=time, settings=settings, postgres=counted)).findings}
+    assert ("other_waits" in findings) is not is_theirs
+    share = findings["commit_delay_long"].impact.share
+    assert share is not None and share > 0.9 if is_theirs else share is None or share < 0.2
+
+
 @pytest.mark.parametrize(("siblings", "is_found"), [("5", True), ("9", False), ("50", False)])
 def test_where_fewer_transactions_are_open_nobody_sleeps(siblings: str, *, is_found: bool) -> None:
     """Eight sessions wait for a log that is slow by itself."""

@@ -10,7 +10,7 @@ from doctord.analyse.locking.locks import LOCKS
 from doctord.dataset.tables import CLIENT
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common.by_server import waited_by_server
+from doctord.diagnose.common.by_server import of_events, waited_by_server
 from doctord.diagnose.common.slowed import OFTEN_PER_S
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import phrase
@@ -25,6 +25,10 @@ WAITED_FOR: Final = "synchronous_commit"
 # PostgreSQL advises half of a flush, which a disk ends within milliseconds: longer was meant in another unit.
 LONG_MS: Final = 20.0
 SIBLINGS_DEFAULT: Final = 5
+# Where a sleep of the server's stands in the kernel: in select(2) or in nanosleep(2), by version.
+SLEEPS: Final = ("poll_schedule_timeout", "do_select", "hrtimer_nanosleep", "do_nanosleep", "common_nsleep")
+# Sleepers are sampled, flushes counted: a quarter more may be chance; what sleeps longer sleeps for another reason.
+BY_CHANCE: Final = 1.25
 # Of the waits for the log: fewer fell to commits that could have slept, and the log is slow by itself.
 MOST: Final = 0.5
 
@@ -39,7 +43,8 @@ def commit_delay_long(case: Case) -> Iterator[Claim]:
     Speaks for it: commit_delay, in microseconds, as is MySQL's binlog_group_commit_sync_delay, which counts for each
         group of commits, and MariaDB's binlog_commit_wait_usec where binlog_commit_wait_count is not 0; how much of the
         time sessions wait for the log; that meanwhile more than commit_siblings transactions are open that wait for no
-        lock. Where commit_siblings is 0, each flush sleeps: what the server counts of these is enough.
+        lock. Where commit_siblings is 0, each flush sleeps: what the server counts of these is enough. That sessions
+        without a wait sleep in the kernel, no longer than so many flushes do.
     Speaks against it: fewer transactions that are open at a time than commit_siblings: then nobody sleeps.
     Remedy: Take the delay back. Its unit is a microsecond.
         PostgreSQL: ALTER SYSTEM RESET commit_delay, and select pg_reload_conf(): half of what pg_test_fsync measures
@@ -59,23 +64,45 @@ def commit_delay_long(case: Case) -> Iterator[Claim]:
             continue
         siblings, share = int(case.setting(SIBLINGS, db) or SIBLINGS_DEFAULT), waited.get(db, 0.0)
         part = _could_sleep(case, db, siblings)
-        if part < MOST or not case.worth_with_locks(share * part, *KINDS):
+        waiting = share * part if part >= MOST else 0.0
+        asleep = _asleep(case, db, delay_ms) if waiting or siblings == 0 else {}
+        impact = waiting + sum(asleep.values())
+        if not impact or not case.worth_with_locks(impact, *KINDS):
             yield from _alone(case, db, delay_ms) if siblings == 0 else ()
             continue
-        where = f"wait_kind in ('log sync', 'log write') and db = '{db}'"
         yield Claim(
             phrase("Commits of {} sleep {:.0f ms} each before they write the log: commit_delay = {:.0f}",
                    db, delay_ms, delay_ms * 1000),
-            impact=share * part,
+            impact=impact,
             confidence=0.9,
             for_=[
                 _delay(db, delay_ms),
-                Evidence("session", where, phrase("{:share of database}", share), "", "waiting for the log"),
-                Evidence("session", where, phrase("{:share} of it with more than {} transactions open", part, siblings),
-                         phrase("{:share}", MOST), f"{SIBLINGS}: so many others must be open for it", "at_least"),
+                *(_for_others(db, share, part, siblings) if waiting else []),
+                *(_of_sleepers(db, *one) for one in asleep.items()),
             ],
             database=db,
         )  # fmt: skip
+
+
+def _for_others(db: str, share: float, part: float, siblings: int) -> list[Evidence]:
+    where = f"wait_kind in ('log sync', 'log write') and db = '{db}'"
+    return [
+        Evidence("session", where, phrase("{:share of database}", share), "", "waiting for the log"),
+        Evidence("session", where, phrase("{:share} of it with more than {} transactions open", part, siblings),
+                 phrase("{:share}", MOST), f"{SIBLINGS}: so many others must be open for it", "at_least"),
+    ]  # fmt: skip
+
+
+def _of_sleepers(db: str, event: str, share: float) -> Evidence:
+    return Evidence("session", f"event = '{event}' and db = '{db}'", phrase("{:share of database} in {}", share, event),
+                    "", "asleep in the kernel, no longer than the flushes that were counted")  # fmt: skip
+
+
+def _asleep(case: Case, db: str, delay_ms: float) -> dict[str, float]:
+    """Shares of the time by where in the kernel sessions sleep that wait for nothing, where the flushes may be all."""
+    shares = {event: share for event in SLEEPS if (share := of_events(case, event).get(db, 0.0))}
+    asleep_s = sum(shares.values()) * case.time.seconds_per_second
+    return shares if asleep_s <= BY_CHANCE * (case.total(FLUSHES, db) or 0.0) * delay_ms / 1000 else {}
 
 
 def _of_binary_log(case: Case) -> Iterator[Claim]:
