@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from doctord._native import Batch
+from doctord.app import source
 from doctord.app.asked import Interval
 from doctord.app.diagnose import diagnose
 from doctord.app.source import Files, Live, Recorded, source_of
@@ -16,7 +18,7 @@ from doctord.collect.core.database import Unreached
 from doctord.collect.core.notices import Notices
 from doctord.collect.host import Host
 from doctord.dataset.dataset import Dataset
-from doctord.dataset.rows import rows
+from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 from doctord.lake.place import is_lake
 from doctord.lake.writer import LakeWriter
@@ -178,3 +180,16 @@ def test_a_lake_stands_where_files_do(lake: Path) -> None:
         source_of([lake, lake], None, ReadOptions())
     with pytest.raises(UserError, match="either files or a lake"):
         source_of([lake / "a.txt"], lake, ReadOptions())
+
+
+def test_an_interrupted_look_at_file_systems_alone_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are told at once; that nothing is wrong with them says nothing of the rest."""
+
+    def interrupted(_collectors: object, _seconds: float, _progress: object, batches: list[Batch], *_: object) -> None:
+        now = {"ts": now_us(), "interval_s": 1.5, "host": "vm"}
+        batches.append(rows("filesystem", [now | {"mount": "/", "size_bytes": 100, "used_bytes": 10}]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(source, "collect_for", interrupted)
+    with pytest.raises(UserError, match="interrupted before there was anything to judge"):
+        Live(2, databases=False).seen()

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from doctord._native import Batch
 from doctord.analyse.capacity.series import Series
-from doctord.analyse.time import seconds_observed
 from doctord.analyse.vitals import NEEDS
 from doctord.app.asked import ALL, Interval
 from doctord.app.capacity.history import span_in, span_of_hours
@@ -155,8 +154,9 @@ class Live:
             try:
                 collect_for(collectors, self.seconds, progress, batches, host.newcomers)
             except KeyboardInterrupt:
-                # A single sample tells no rates, and what nobody looked at would be well: no verdict comes out of it.
-                if seconds_observed(Dataset.from_batches(batches)) < 1:
+                # What nobody looked at would be well: no verdict comes out of a single sample, which tells no rates,
+                # nor of what a collector of other things was quicker to tell.
+                if not Dataset.from_batches(batches).frame("cpu")["interval_s"].count():
                     raise UserError(
                         "interrupted before there was anything to judge", "let it look for a second or more"
                     ) from None
