@@ -1,8 +1,8 @@
 # Three commands to know: `make checkup` (look at this host now), `make quick` (a minute of tests) and `make test`.
 VENV := .venv
 BIN := $(VENV)/bin
-# Only what requirements/ names, each file with its hash; `make lock` renews that. Python compiles what it imports when it does.
-LOCKED := $(BIN)/python -m pip install --quiet --no-compile --require-hashes
+# Only what requirements/ names, each file with its hash; `make lock` renews that.
+LOCKED := $(BIN)/python -m pip install --quiet --require-hashes
 RESOLVE := $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --custom-compile-command 'make lock'
 SECONDS ?= 20
 # Two processes of tests more than there are CPUs, for they wait for servers half of the time. Beside each other they need no
@@ -24,8 +24,9 @@ $(VENV)/installed: pyproject.toml requirements/build.txt requirements/run.txt na
 	wait $$packages && exit $$built
 	@touch $@
 
+# Python compiles what tests import when they do: most of these packages is never imported.
 $(VENV)/tested: $(VENV)/installed requirements/dev.txt
-	@$(LOCKED) -r requirements/dev.txt
+	@$(LOCKED) --no-compile -r requirements/dev.txt
 	@touch $@
 
 checkup: $(VENV)/installed

@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -92,7 +91,7 @@ def test_who_interrupts_it_at_once_gets_no_verdict() -> None:
     code, out, err = interrupted(after_s=0)
     if out:  # on a busy machine it may have looked twice until it hears of it
         assert "CPUs" in json.loads(out)["judged"]
-    elif code != 128 + signal.SIGINT:  # before its first look, or after its last
+    else:
         assert code == 2
         assert "interrupted before there was anything to judge\nhint:" in err
 
@@ -110,10 +109,6 @@ def interrupted(*, after_s: float) -> tuple[int, str, str]:
         assert looking.stderr is not None
         began = looking.stderr.readline()
         time.sleep(after_s)
-        for patience_s in (30, 60):  # Python may lose one that comes while it calls somebody back
-            looking.send_signal(signal.SIGINT)
-            with suppress(subprocess.TimeoutExpired):
-                out, err = looking.communicate(timeout=patience_s)
-                return looking.returncode, out, began + err
-        looking.kill()
-    raise AssertionError("it did not end when it was interrupted")
+        looking.send_signal(signal.SIGINT)
+        out, err = looking.communicate(timeout=60)
+    return looking.returncode, out, began + err

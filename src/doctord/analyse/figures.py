@@ -107,7 +107,7 @@ def told_once(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _follow_each_other(frame: pl.DataFrame) -> bool:
-    """Whether each interval begins where the one before has ended, but for what clocks differ: as of one source."""
+    """Whether no interval begins before the one before it has ended, but for what clocks differ: as of one source."""
     if frame["interval_s"].null_count() or frame["ts"].null_count():
         return False
     end_s, length_s = frame["ts"].dt.timestamp("us").to_numpy() / 1e6, frame["interval_s"].to_numpy()

@@ -150,17 +150,17 @@ class Live:
         host = Host(databases=self.databases, dsns=self.dsns, probes=self.probe)
         collectors = host.collectors()
         batches = list[Batch]()
-        with watcher.progress("Looking", self.seconds, "s") as progress:
-            try:
+        try:
+            with watcher.progress("Looking", self.seconds, "s") as progress:
                 collect_for(collectors, self.seconds, progress, batches, host.newcomers)
-            except KeyboardInterrupt:
-                # What nobody looked at would be well: no verdict comes out of a single sample, which tells no rates,
-                # nor of what a collector of other things was quicker to tell.
-                if not Dataset.from_batches(batches).frame("cpu")["interval_s"].count():
-                    raise UserError(
-                        "interrupted before there was anything to judge", "let it look for a second or more"
-                    ) from None
-                watcher.note("interrupted: this is judged by what was seen so far")
+        except KeyboardInterrupt:
+            # What nobody looked at would be well: no verdict comes out of a single sample, which tells no rates, nor of
+            # what a collector of other things was quicker to tell.
+            if not Dataset.from_batches(batches).frame("cpu")["interval_s"].count():
+                raise UserError(
+                    "interrupted before there was anything to judge", "let it look for a second or more"
+                ) from None
+            watcher.note("interrupted: this is judged by what was seen so far")
         return Seen(Dataset.from_batches(batches), earlier, batches=batches)
 
     def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:

@@ -263,7 +263,7 @@ def _ends_us(batch: pa.RecordBatch) -> tuple[int, int] | None:
 
 
 def _moment(us: int) -> datetime:
-    return datetime.fromtimestamp(us // 1_000_000, UTC) + timedelta(microseconds=us % 1_000_000)
+    return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=us)
 
 
 def _of(interval: Interval, table: str) -> Interval:

@@ -18,8 +18,8 @@ class Moved(NamedTuple):
         size_bytes: What it moved to and fro in.
         memory_bytes: Of the host; null where that is not known.
         per_s: Requests done in a second.
-        moved_bytes: What they moved in all.
-        device_bytes: What the device moved; null where it is not to be seen.
+        moved_bytes: What they moved in all, before and after what counts too; 0 where that was not told.
+        device_bytes: What the device moved in that time; null where it is not to be seen.
         median_us: Half of them took no longer; null where none was done.
         is_rotational: Whether the device is a disk that turns; null where that is not told.
     """

@@ -18,14 +18,14 @@ def listener(
     anon_bytes: float | None,
     children_per_s: float = 10.0,
     delay_s: float = 0.0,
-    accepts: float = 5000.0,
+    accepts: float | None = 5000.0,
 ) -> Dataset:
     kernel = {(NAME, "process.children_per_s"): children_per_s}
     if anon_bytes is not None:
         kernel |= {(NAME, "process.anon_bytes"): anon_bytes, (NAME, "process.page_table_bytes"): anon_bytes / 500}
     if delay_s:
         told = {"accept_delay": delay_s, "accept_queue": 5.0, "backlog": 128.0, "pid": accepts}
-        kernel |= {(SOCKET, f"listen.{name}"): value for name, value in told.items()}
+        kernel |= {(SOCKET, f"listen.{name}"): value for name, value in told.items() if value is not None}
     process = {"command": "listener", "usr_pct": 1.0, "sys_pct": sys_pct}
     return host(kernel=kernel, other_processes=[process])
 
@@ -62,6 +62,13 @@ def test_it_is_a_note_where_the_queues_are_seen_and_no_client_waits_for_it() -> 
     finding = found(listener(sys_pct=12.0, anon_bytes=400 * 2**20, delay_s=0.01, accepts=6000.0))["slow_fork"]
     assert finding.severity == "note"
     assert "no client waits 0.1 s to be connected to it" in said(finding.against[-1].figure)
+
+
+def test_it_is_no_note_where_clients_wait_for_nobody_knows_whom() -> None:
+    """An unprivileged user is not told who accepts at the socket of another."""
+    findings = found(listener(sys_pct=12.0, anon_bytes=400 * 2**20, delay_s=0.4, accepts=None))
+    assert findings["slow_fork"].severity == "warning"
+    assert findings["clients_wait_to_connect"].explained_by == "slow_fork"
 
 
 def test_with_time_left_it_is_told_only_where_clients_wait() -> None:

@@ -33,8 +33,9 @@ SIZE = NotMeasured(
 
 def live_forks(case: Case) -> Iterator[Claim]:
     """Claims of large processes whose children cost them 5 ms of system time each and more."""
-    waited_for = {delay.pid for delay in accept_delays(case.dataset) if delay.pid is not None}
-    is_queue_seen = bool(figures(case.dataset, BACKLOG))
+    waited_for = {delay.pid for delay in accept_delays(case.dataset)}
+    # Where clients wait at a socket and it is not told who accepts there, it may be any of them.
+    is_told_who = None not in waited_for and bool(figures(case.dataset, BACKLOG))
     for parent in parents(case.dataset):
         if parent.sys_s is None or parent.children < LEAST_CHILDREN:
             continue
@@ -44,7 +45,7 @@ def live_forks(case: Case) -> Iterator[Claim]:
         if each_s >= SLOW_FORK_S and is_felt and not is_small:
             is_waited_for = parent.pid in waited_for
             for_, against = weigh([*_time(parent, each_s, share), *_size(parent)])
-            against += [NOBODY_WAITS] if is_queue_seen and not is_waited_for else []
+            against += [NOBODY_WAITS] if is_told_who and not is_waited_for else []
             yield _claim(parent, each_s, for_, against, is_waited_for=is_waited_for)
 
 
