@@ -13,6 +13,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="the
 
 FAULT, TITLE = "row_lock_convoy", "96 % of database time is spent waiting for row locks"
 GRAPH, UNDER = "main .plot", "main .under"
+PRESS_AT_ONCE = f"""
+new MutationObserver((_, watching) => {{
+    const graph = document.querySelector("{GRAPH}");
+    if (!graph) return;
+    watching.disconnect();
+    graph.dispatchEvent(new KeyboardEvent("keydown", {{ key: "End" }}));
+}}).observe(document, {{ childList: true, subtree: true }});
+"""
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +106,16 @@ def test_keys_walk_through_a_graph_say_what_is_there_and_zoom(reader: Reader) ->
         reader.page.press("ArrowLeft")
     reader.page.press("Enter")
     reader.page.wait("location.search.includes('from=')")
+
+
+def test_a_key_that_is_pressed_as_the_graph_appears_is_heard(reader: Reader) -> None:
+    early = reader.page.send("Page.addScriptToEvaluateOnNewDocument", source=PRESS_AT_ONCE)
+    try:
+        reader.open()
+    finally:
+        reader.page.send("Page.removeScriptToEvaluateOnNewDocument", **early)
+    assert "Application" in reader.text(UNDER)
+    assert reader.page.errors == []
 
 
 def test_the_figures_of_a_graph_are_there_as_a_table(reader: Reader) -> None:

@@ -1,5 +1,5 @@
 // Documents of the API: a request that a newer one supersedes is aborted, what was seen last stays until the new is there.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 export type Parameters = Record<string, string | number | null | undefined | readonly string[]>;
 
@@ -38,7 +38,8 @@ export async function document<T>(address: string, signal?: AbortSignal): Promis
 export function useDocument<T>(path: string, parameters: Parameters | null): Fetched<T> {
   const asked = parameters === null ? null : url(path, parameters);
   const [found, tell] = useState<Fetched<T>>({ document: null, problem: null, loading: true });
-  useEffect(() => {
+  // Before the browser paints: what is on the screen always says whether more is on its way.
+  useLayoutEffect(() => {
     if (asked === null) return;
     const superseded = new AbortController();
     tell(before => ({ ...before, loading: true }));

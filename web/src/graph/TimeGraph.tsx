@@ -1,5 +1,5 @@
 // A graph over time: drag to zoom, click a band, walk with the arrow keys; a line in words says what is under the cursor.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { zoom } from "../data/time";
 import { iso, sessions, time } from "../words";
 import { Chart, type Drawing, type Shown } from "./chart";
@@ -32,7 +32,8 @@ export function TimeGraph({ title, unit, height = 220, onPick, said = sessions, 
   const [start, mark] = useState<number | null>(null);
 
   const form = [stack, theme.value, height, ...shown.map(one => `${one.label}${one.colour}`)].join();
-  useEffect(() => {
+  // Before the browser paints: whoever sees a graph can already walk through it.
+  useLayoutEffect(() => {
     const box = place.current!;
     const made = new Chart(box, height, drawing, { said, look, zoom, pick: band => pick.current?.(band) });
     chart.current = made;
@@ -43,7 +44,7 @@ export function TimeGraph({ title, unit, height = 220, onPick, said = sessions, 
       made.destroy();
     };
   }, [form]);
-  useEffect(
+  useLayoutEffect(
     () => chart.current!.show(drawing),
     [times, shown, level?.at, marked?.[0], marked?.[1], moments, most, form],
   );
