@@ -25,7 +25,7 @@ from doctord.diagnose.explained import explained_share
 from doctord.diagnose.explaining import MayBeBehind, explaining, without_circles
 from doctord.diagnose.finding import NOT_MEASURED, SEVERITIES, Claim, Diagnosis, Finding
 from doctord.diagnose.graded import by_lost_service
-from doctord.diagnose.judged import judged, not_judged, untold
+from doctord.diagnose.judged import judged, not_judged, past_untold, untold
 from doctord.diagnose.late_samples import late_samples
 from doctord.diagnose.lock_roots import by_waits
 from doctord.diagnose.other_storage import unseen, with_storage
@@ -68,13 +68,15 @@ def diagnose(
     case.claims = [(name, by_lost_service(case, claim)) for name, claim in case.claims]
     areas = judged(case)
     interval = period or ((dataset.since, dataset.until) if dataset.since and dataset.until else None)
+    found = findings(case.claims, interval, case.vendors, by_roots, partial(may_be_behind, case))
+    is_well = all(finding.severity == "note" for finding in found)
     return Diagnosis(
         host=_host(dataset),
         since=interval and interval[0],
         until=interval and interval[1],
         time_of=case.time.of,
         time=case.time.shares,
-        findings=findings(case.claims, interval, case.vendors, by_roots, partial(may_be_behind, case)),
+        findings=found,
         looked_at=_looked_at(case),
         not_measured=(
             *case.not_measured(),
@@ -83,6 +85,7 @@ def diagnose(
             *late_samples(case),
             *unseen(case),
             *(tuple(quiet_logs(case)) or untold(case, areas)),
+            *(past_untold(case) if is_well and areas else ()),
         ),
         figures=tuple(case.vitals.values()),
         judged=areas,

@@ -13,6 +13,7 @@ from doctord.analyse.latency.storage import storage_histograms
 from doctord.analyse.sql.logged_statements import durations_are_all_told
 from doctord.analyse.storage import disks
 from doctord.analyse.traces.calls import clock_s
+from doctord.analyse.vitals import ACTIVE
 from doctord.dataset.calltrace import Trace
 from doctord.diagnose import service
 from doctord.diagnose.case import Case
@@ -72,6 +73,18 @@ def untold(case: Case, areas: Sequence[str]) -> tuple[NotMeasured, ...]:
         why = phrase("sessions were looked at {:count time/times}, which tells nothing that lasts", looks)
     vendor = case.dbs[0].partition(":")[0]
     return (NotMeasured("where the time of sessions went", why, COLLECT.get(vendor, COLLECT[""])),)
+
+
+def past_untold(case: Case) -> tuple[NotMeasured, ...]:
+    """That nobody knows how a server was before whose sessions were looked at.
+
+    What became four times slower and still waits for nothing is well by its own figures: its past alone tells.
+    """
+    if ACTIVE not in case.sampled_vitals or ACTIVE in case.usual:
+        return ()
+    known = "too little" if case.earlier and case.earlier.until else "nothing"
+    why = f"{known} is recorded of the time before"
+    return (NotMeasured("whether it is slower than it was", why, "doctord record, which keeps its past"),)
 
 
 def _tells_disks(case: Case) -> bool:
