@@ -1,5 +1,6 @@
 """What the page makes of figures of its own: a spike, words of strangers, samples that come while it is open."""
 
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -75,8 +76,8 @@ def test_words_of_strangers_are_text(page: Page, tmp_path: Path) -> None:
 def test_samples_that_come_are_drawn_and_pause_holds_the_picture(page: Page, tmp_path: Path) -> None:
     with _recording(tmp_path / "lake"), served("--lake", tmp_path / "lake") as client:
         reader = Reader(page, client.address)
-        reader.open("?last=300")
-        page.wait("document.querySelector('.state').innerText.includes('Live')")
+        reader.open("?last=300", settled=False)
+        page.wait("document.querySelector('.state')?.innerText.includes('Live')")
         looked = reader.text(".looked")
         page.wait(f"document.querySelector('.looked').innerText !== {looked!r}")
         reader.click("Pause", ".time")
@@ -86,6 +87,29 @@ def test_samples_that_come_are_drawn_and_pause_holds_the_picture(page: Page, tmp
         assert "from=" in page.value("location.search")
         reader.click("Now", ".time")
         page.wait(f"document.querySelector('.looked').innerText !== {looked!r}")
+
+
+def test_a_server_that_answers_more_slowly_than_samples_come_is_drawn(page: Page, tmp_path: Path) -> None:
+    newest = "document.querySelector('main .graph tbody tr:last-child')?.innerText"
+    with _recording(tmp_path / "lake"), served("--lake", tmp_path / "lake") as client:
+        reader = Reader(page, client.address)
+        reader.open("?last=300", settled=False)
+        page.wait("document.querySelector('.state')?.innerText.includes('Live')")
+        page.wait("document.querySelector('main .graph summary') !== null")
+        page.value("document.querySelector('main .graph summary').click()")
+        _slow(page, 1500)
+        try:
+            for _ in range(2):
+                drawn = page.value(newest)
+                page.wait(f"{newest} !== {json.dumps(drawn)}")
+        finally:
+            _slow(page, 0)
+
+
+def _slow(page: Page, answer_ms: int) -> None:
+    """Have each answer take so long."""
+    of_bytes = {"downloadThroughput": -1, "uploadThroughput": -1}
+    page.send("Network.emulateNetworkConditions", offline=False, latency=answer_ms, **of_bytes)
 
 
 def test_a_rectangle_of_a_latency_map_tells_what_is_in_it(page: Page, tmp_path: Path) -> None:
@@ -155,4 +179,4 @@ def test_an_empty_lake_is_shown_once_there_is_something_in_it(page: Page, tmp_pa
         writer.append(rows("session", [session(now_us() - second * 1_000_000) for second in range(20, 1, -1)]))
         writer.sync()
         page.wait("document.querySelector('.breakdown button') !== null")
-        page.wait("document.querySelector('.state').innerText.includes('Live')")
+        page.wait("document.querySelector('.state')?.innerText.includes('Live')")

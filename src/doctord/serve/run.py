@@ -1,11 +1,15 @@
 """Run the server: where it listens, who is let in, and what it says of that."""
 
+import asyncio
+import logging
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 import uvicorn
@@ -95,9 +99,16 @@ def serve(
     with _listening(place) as own:
         port = own.getsockname()[1]
         alerting = Alerting(alerts, place.page(port)) if alerts else None
-        inner = application(Lakes(lakes), shows_words=place.shows_words, alerting=alerting, metrics_out=metrics_out)
+        ending = threading.Event()
+        inner = application(
+            Lakes(lakes),
+            shows_words=place.shows_words,
+            alerting=alerting,
+            metrics_out=metrics_out,
+            is_ending=ending.is_set,
+        )
         config = _config(Access(inner, guests, names, is_tls=place.certificate is not None), place)
-        _Server(config, lambda: listening(place.address(port, guests))).run([own])
+        _Server(config, lambda: listening(place.address(port, guests)), ending).run([own])
 
 
 def _config(guarded: ASGIApp, place: Place) -> uvicorn.Config:
@@ -120,7 +131,14 @@ def _config(guarded: ASGIApp, place: Place) -> uvicorn.Config:
         config.load()
     except OSError as error:
         raise UserError(f"{certificate}, {key}: {error}", "name a certificate and its key, in PEM") from error
+    logging.getLogger("uvicorn.error").addFilter(_is_of_interest)
     return config
+
+
+def _is_of_interest(record: logging.LogRecord) -> bool:
+    """Whether a line of its log tells more than that an answer nobody waits for any more was given up at the end."""
+    kind = record.exc_info[0] if record.exc_info else None
+    return not (kind and issubclass(kind, asyncio.CancelledError))
 
 
 def program_token(file: Path) -> str:
@@ -141,9 +159,9 @@ def program_token(file: Path) -> str:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None], ending: threading.Event) -> None:
         super().__init__(config)
-        self._started = started
+        self._started, self._ending = started, ending
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -154,6 +172,11 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Let those who listen for samples go: they would be waited for."""
+        self._ending.set()
+        super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say so."""

@@ -1,6 +1,6 @@
 """The server: the routes, and how a request becomes a question."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any, Final
@@ -43,7 +43,13 @@ class Server:
     """What the routes share: the lakes, and what was answered of them."""
 
     def __init__(
-        self, lakes: Lakes, *, shows_words: bool, alerting: Alerting | None, metrics_out: MetricsOut | None
+        self,
+        lakes: Lakes,
+        *,
+        shows_words: bool,
+        alerting: Alerting | None,
+        metrics_out: MetricsOut | None,
+        is_ending: Callable[[], bool],
     ) -> None:
         """Serve these lakes; `shows_words`: to assistants also the names and texts that strangers wrote."""
         self.lakes = lakes
@@ -56,7 +62,7 @@ class Server:
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
         self._answers = Answers()
-        self._growth = Growth(lakes)
+        self._growth = Growth(lakes, is_ending)
         self._openapi = document(ENDPOINTS)
         self._verdicts, self._alerting = Verdicts(lakes, self._ask), alerting
         self._metrics = Metrics(lakes, self._verdicts)
@@ -158,9 +164,10 @@ def application(
     shows_words: bool = False,
     alerting: Alerting | None = None,
     metrics_out: MetricsOut | None = None,
+    is_ending: Callable[[], bool] = lambda: False,
 ) -> ASGIApp:
-    """The application, to be guarded by `access.Access`."""
-    server = Server(lakes, shows_words=shows_words, alerting=alerting, metrics_out=metrics_out)
+    """The application, to be guarded by `access.Access`; once it `is_ending` no page listens on."""
+    server = Server(lakes, shows_words=shows_words, alerting=alerting, metrics_out=metrics_out, is_ending=is_ending)
     return server.counted(Starlette(routes=server.routes(), exception_handlers=HANDLERS, lifespan=server.running))
 
 

@@ -1,7 +1,7 @@
 """The stream of a page: up to when there is data, said where it grows, by server-sent events."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Final
 
 import anyio
@@ -19,8 +19,9 @@ SILENT_S: Final = 15.0  # a proxy cuts what is silent for a minute
 class Growth:
     """Looks at the lakes once for all who listen, and only while somebody does."""
 
-    def __init__(self, lakes: Lakes) -> None:
-        """Nobody listens yet."""
+    def __init__(self, lakes: Lakes, is_ending: Callable[[], bool]) -> None:
+        """Nobody listens yet; who listens does so until the server ends."""
+        self._is_ending = is_ending
         self._lakes, self._listeners, self._looked_s = lakes, 0, float("-inf")
         self._turn = anyio.Lock()
         self._until = dict[str, str | None]()
@@ -40,7 +41,7 @@ class Growth:
         self._listeners += 1
         try:
             yield b"retry: 2000\n\n"
-            while True:
+            while not self._is_ending():
                 until = await self._look()
                 if until != said:
                     said, spoke_s = until, anyio.current_time()

@@ -43,17 +43,18 @@ def test_a_prometheus_has_what_it_was_sent(open_folder: Path) -> None:
     infinite = Sample("doctord_odd", {"lake": 'a "b" ü'}, math.inf)
     with receiving_prometheus(open_folder / "prometheus") as address:
         sending = Sending(Destination("remote_write", Address(f"{address}/api/v1/write", None)))
-        sending.add(Moment(datetime.now(UTC), (ACTIVE, infinite)))
+        at = datetime.now(UTC)
+        sending.add(Moment(at, (ACTIVE, infinite)))
         sending.send()
-        found = {name: _asked(address, name) for name in ("doctord_active_sessions", "doctord_odd")}
+        found = {name: _asked(address, name, at) for name in ("doctord_active_sessions", "doctord_odd")}
     assert found["doctord_active_sessions"] == [
         ({"__name__": "doctord_active_sessions", "lake": "shop", "wait_class": "User I/O"}, "2.5")
     ]
     assert found["doctord_odd"] == [({"__name__": "doctord_odd", "lake": 'a "b" ü'}, "+Inf")]
 
 
-def _asked(address: str, query: str) -> list[tuple[dict[str, str], str]]:
-    where = f"{address}/api/v1/query?{urllib.parse.urlencode({'query': query})}"
+def _asked(address: str, query: str, at: datetime) -> list[tuple[dict[str, str], str]]:
+    where = f"{address}/api/v1/query?{urllib.parse.urlencode({'query': query, 'time': at.timestamp()})}"
     with urllib.request.urlopen(where, timeout=30) as answer:  # noqa: S310 - ours
         told = json.load(answer)["data"]["result"]
     return [(one["metric"], one["value"][1]) for one in told]

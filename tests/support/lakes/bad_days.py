@@ -92,7 +92,7 @@ class Days(Hours):
     def _roll_up_and_delete(self) -> None:
         """What is sealed, without faults: on a busy machine no recorder may have lived for long enough."""
         sums = [sys.executable, "-m", "doctord.app.roll_up", str(self._lake), "7948800"]
-        subprocess.run(sums, check=True, capture_output=True, timeout=120)
+        subprocess.run(sums, check=True, capture_output=True, timeout=600)
         Maintenance(Retention(keep=timedelta(days=7)), sums)(LakePaths(self._lake))
 
     def _judged_sums(self) -> Sums:

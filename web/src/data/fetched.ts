@@ -1,5 +1,6 @@
-// Documents of the API: a request that a newer one supersedes is aborted, what was seen last stays until the new is there.
-import { useLayoutEffect, useState } from "preact/hooks";
+// Documents of the API: what was seen last stays until the new is there.
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { address as here } from "../address";
 
 export type Parameters = Record<string, string | number | null | undefined | readonly string[]>;
 
@@ -38,24 +39,72 @@ export async function document<T>(address: string, signal?: AbortSignal): Promis
 export function useDocument<T>(path: string, parameters: Parameters | null): Fetched<T> {
   const asked = parameters === null ? null : url(path, parameters);
   const [found, tell] = useState<Fetched<T>>({ document: null, problem: null, loading: true });
+  const asking = useRef<Asking<T> | null>(null);
+  asking.current ??= new Asking<T>(tell);
   // Before the browser paints: what is on the screen always says whether more is on its way.
   useLayoutEffect(() => {
-    if (asked === null) return;
-    const superseded = new AbortController();
-    tell(before => ({ ...before, loading: true }));
-    document<T>(asked, superseded.signal).then(
-      document => tell({ document, problem: null, loading: false }),
+    if (asked === null) asking.current!.drop();
+    else asking.current!.ask(asked);
+  }, [asked]);
+  useLayoutEffect(() => () => asking.current!.drop(), []);
+  return found;
+}
+
+/**
+ * Asks for one document at a time. What another one supersedes is aborted; only where time alone has moved on does the
+ * next one wait until this one is drawn: a server that takes longer than new samples to come would never be drawn.
+ */
+class Asking<T> {
+  private way: { address: string; control: AbortController } | null = null;
+  private next: string | null = null;
+
+  constructor(private readonly tell: (found: Fetched<T> | ((before: Fetched<T>) => Fetched<T>)) => void) {}
+
+  ask(address: string): void {
+    if (this.way && isLater(this.way.address, address)) {
+      this.next = address;
+      return;
+    }
+    this.drop();
+    const control = new AbortController();
+    this.way = { address, control };
+    this.tell(before => ({ ...before, loading: true }));
+    document<T>(address, control.signal).then(
+      document => control.signal.aborted || this.told(() => ({ document, problem: null, loading: false })),
       (error: Error) =>
-        superseded.signal.aborted ||
-        tell(({ document }) => ({
+        control.signal.aborted ||
+        this.told(({ document }) => ({
           document: error instanceof Unreachable ? document : null,
           problem: error.message,
           loading: false,
         })),
     );
-    return () => superseded.abort();
-  }, [asked]);
-  return found;
+  }
+
+  drop(): void {
+    this.way?.control.abort();
+    this.way = this.next = null;
+  }
+
+  private told(found: (before: Fetched<T>) => Fetched<T>): void {
+    const { next } = this;
+    this.way = this.next = null;
+    this.tell(found);
+    if (next !== null) this.ask(next);
+  }
+}
+
+/** Whether the same is asked of a time that moved on by itself. */
+function isLater(before: string, after: string): boolean {
+  return here.value.last !== null && timeless(before) === timeless(after);
+}
+
+function timeless(address: string): string {
+  const [path, query] = address.split("?");
+  const told = new URLSearchParams(query);
+  told.delete("from");
+  told.delete("to");
+  return `${path}?${told}`;
 }
 
 /** Nobody answered: what was seen before is still true of its time. */
