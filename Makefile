@@ -55,7 +55,7 @@ clippy:
 
 # What tests compile, before they do: beside what CI waits for, and of Python once in place of once in each process of tests.
 compiled-tests: compiled-native-tests $(VENV)/tested
-	@$(BIN)/pytest --collect-only -qq --snapshot-warn-unused >/dev/null
+	@$(BIN)/pytest --collect-only -qq --snapshot-warn-unused >$(VENV)/collected || { cat $(VENV)/collected; exit 1; }
 
 compiled-native-tests: clippy
 	cargo test --quiet --no-run --workspace --manifest-path native/Cargo.toml --no-default-features

@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from doctord.moments import parse_moment
 from doctord.serve.lakes import Lakes
-from http_server import LAKES, Client, served
+from http_server import LAKES, Client, served, unpacked
 
 LABELS = {"lake", "wait_class", "cause", "severity", "threshold", "resource", "status"}
 PATIENCE_S = 120.0
@@ -42,6 +42,19 @@ def test_the_stream_says_at_once_up_to_when_there_is_data(client: Client) -> Non
     assert list(until) == list(LAKES)
     assert until[LAKES[0]].startswith("2026-11-23T07:07:2")
     connection.close()
+
+
+def test_the_server_ends_without_waiting_for_those_who_listen(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with served("--lake", unpacked(LAKES[0], tmp_path / "lake")) as client:
+        connection = HTTPConnection(urlsplit(client.address).netloc, timeout=PATIENCE_S)
+        connection.request("GET", "/api/v1/stream")
+        answer = connection.getresponse()
+        events(answer, 1)
+    answer.read()  # to its end: it was not cut off
+    connection.close()
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.slow

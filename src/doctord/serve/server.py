@@ -164,7 +164,7 @@ def application(
     shows_words: bool = False,
     alerting: Alerting | None = None,
     metrics_out: MetricsOut | None = None,
-    is_ending: Callable[[], bool] = lambda: False,
+    is_ending: Callable[[], bool],
 ) -> ASGIApp:
     """The application, to be guarded by `access.Access`; once it `is_ending` no page listens on."""
     server = Server(lakes, shows_words=shows_words, alerting=alerting, metrics_out=metrics_out, is_ending=is_ending)

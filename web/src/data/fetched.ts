@@ -1,6 +1,6 @@
 // Documents of the API: what was seen last stays until the new is there.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { address as here } from "../address";
+import { address as here, type Address } from "../address";
 
 export type Parameters = Record<string, string | number | null | undefined | readonly string[]>;
 
@@ -51,23 +51,23 @@ export function useDocument<T>(path: string, parameters: Parameters | null): Fet
 }
 
 /**
- * Asks for one document at a time. What another one supersedes is aborted; only where time alone has moved on does the
- * next one wait until this one is drawn: a server that takes longer than new samples to come would never be drawn.
+ * Asks for one document at a time. Where the reader has gone elsewhere the one before is aborted; where time alone has
+ * moved on the next one waits until it is drawn: a server that takes longer than new samples to come never would be.
  */
 class Asking<T> {
-  private way: { address: string; control: AbortController } | null = null;
+  private way: { at: Address; control: AbortController } | null = null;
   private next: string | null = null;
 
   constructor(private readonly tell: (found: Fetched<T> | ((before: Fetched<T>) => Fetched<T>)) => void) {}
 
   ask(address: string): void {
-    if (this.way && isLater(this.way.address, address)) {
+    if (this.way?.at === here.value) {
       this.next = address;
       return;
     }
     this.drop();
     const control = new AbortController();
-    this.way = { address, control };
+    this.way = { at: here.value, control };
     this.tell(before => ({ ...before, loading: true }));
     document<T>(address, control.signal).then(
       document => control.signal.aborted || this.told(() => ({ document, problem: null, loading: false })),
@@ -92,19 +92,6 @@ class Asking<T> {
     this.tell(found);
     if (next !== null) this.ask(next);
   }
-}
-
-/** Whether the same is asked of a time that moved on by itself. */
-function isLater(before: string, after: string): boolean {
-  return here.value.last !== null && timeless(before) === timeless(after);
-}
-
-function timeless(address: string): string {
-  const [path, query] = address.split("?");
-  const told = new URLSearchParams(query);
-  told.delete("from");
-  told.delete("to");
-  return `${path}?${told}`;
 }
 
 /** Nobody answered: what was seen before is still true of its time. */
