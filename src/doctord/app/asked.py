@@ -56,6 +56,17 @@ class Interval:
         """Whether no moment is asked for."""
         return self.since is None and self.until is None
 
+    @property
+    def moments(self) -> tuple[datetime, datetime]:
+        """Its beginning and its end, once both are moments.
+
+        Raises:
+            UserError: one of them is open, or a time of day whose day is not known yet.
+        """
+        if not (isinstance(self.since, datetime) and isinstance(self.until, datetime)):
+            raise UserError("a time with two ends is needed", "give both --from and --to")
+        return self.since, self.until
+
     def placed(self, end: End, watcher: Watcher = SILENT) -> tuple[datetime | None, datetime | None]:
         """Its beginning and its end (see `placed`); a time of day that would end it before it begins is a later one.
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from doctord.analyse.bad_times import bad_times
 from doctord.app.asked import ALL, Interval
-from doctord.app.source import Seen, Source
+from doctord.app.incidents.known import Resemblance, resembled
+from doctord.app.source import AN_HOUR, Recorded, Seen, Source
 from doctord.app.watcher import SILENT, Watcher
 from doctord.diagnose import engine
 from doctord.diagnose.finding import SEVERITIES, Diagnosis
@@ -13,11 +15,19 @@ from doctord.diagnose.finding import SEVERITIES, Diagnosis
 
 @dataclass(frozen=True)
 class Examination:
-    """What was seen, and what follows from it; `others` is what was judged apart from it, and is no worse."""
+    """What was seen, and what follows from it.
+
+    Attributes:
+        seen: What was seen.
+        diagnosis: What follows from it.
+        others: What was judged apart from it, and is no worse.
+        resemblance: What it resembles of the incidents that are kept; null where none is kept, or it was not asked.
+    """
 
     seen: Seen
     diagnosis: Diagnosis
     others: tuple["Examination", ...] = ()
+    resemblance: Resemblance | None = None
 
     @property
     def healthy(self) -> bool | None:
@@ -38,7 +48,13 @@ class Examination:
         )
 
 
-def diagnose(source: Source, asked: Interval = ALL, watcher: Watcher = SILENT, servers: int = 0) -> Examination:
+def diagnose(
+    source: Source,
+    asked: Interval = ALL,
+    watcher: Watcher = SILENT,
+    servers: int = 0,
+    library: Path | None = None,
+) -> Examination:
     """Diagnose an interval; of files of several servers or times the worst, with the others.
 
     Minutes in which a server suffered are judged for themselves too, where they tell what the whole averages away.
@@ -48,17 +64,23 @@ def diagnose(source: Source, asked: Interval = ALL, watcher: Watcher = SILENT, s
         asked: The interval, and how far back to look for what is usual.
         watcher: Who is told how it goes on.
         servers: How many database servers the user named: where fewer answer there is no verdict of health.
+        library: The folder of the incidents that are kept, which a recorded interval is held against; null: none.
 
     Raises:
         UserError: the source cannot be read, or tells nothing of that time.
     """
+    if isinstance(source, Recorded):
+        asked = source.placed(asked, AN_HOUR, watcher)
     whole = [
         Examination(seen, engine.diagnose(seen.dataset, seen.earlier, seen.trace, servers, seen.period))
         for seen in source.each(asked, watcher)
     ]
     apart = [part for one in whole for part in _bad_times(one, servers)]
     worst, *others = sorted((*whole, *apart), key=lambda one: one.order)
-    return replace(worst, others=tuple(others))
+    like = None
+    if library and isinstance(source, Recorded):
+        like = resembled(source, *asked.moments, library, watcher)
+    return replace(worst, others=tuple(others), resemblance=like)
 
 
 def _bad_times(whole: Examination, servers: int) -> Iterator[Examination]:

@@ -1,7 +1,7 @@
 """Where measurements come from: a lake, files of other tools, or this host now. All give the same."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
@@ -92,6 +92,27 @@ class Recorded:
         for line in told(chosen):
             watcher.note(line)
         return [Seen(rows_of(part), rows_of_hosts(earlier, part.hosts), part.name) for part in chosen]
+
+    def placed(self, asked: Interval, usual: timedelta, watcher: Watcher = SILENT) -> Interval:
+        """An interval with its moments: so long before its end, and now, where they are not said.
+
+        Raises:
+            UserError: there is no lake, or it ends before it begins.
+        """
+        since, until = asked.of_lake(Lake(self.lake or default_lake()), usual, watcher)
+        return replace(asked, since=since, until=until)
+
+    def newest(self, length: timedelta) -> Interval:
+        """The last of what was recorded, so long.
+
+        Raises:
+            UserError: there is no lake, or nothing in it.
+        """
+        lake = Lake(self.lake or default_lake())
+        span = lake.span()
+        if span is None:
+            raise UserError(f"{lake.path}: nothing was recorded", held(None))
+        return Interval(span[1] - length, span[1])
 
     def joined(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Dataset:
         """The rows of all hosts, for what tells them apart itself.

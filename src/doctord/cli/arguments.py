@@ -52,6 +52,7 @@ Json = Annotated[bool, flag("Print one JSON document.", "--json")]
 Html = Annotated[Path | None, file("Write an HTML report as well.")]
 Lake = Annotated[Path | None, in_lake("The lake (default: the usual place).")]
 LakeNamed = Annotated[Path | None, argument("The lake (default: the usual place).", "LAKE")]
+Library = Annotated[Path | None, folder("The library of incidents (default: in the lake).")]
 HostNamed = Annotated[str | None, name("The host, where there are several.", "--host")]
 Db = Annotated[str | None, name("The server, where there are several: postgresql:5432.")]
 PrometheusNamed = Annotated[

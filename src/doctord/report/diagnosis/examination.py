@@ -3,20 +3,22 @@
 from typing import Any
 
 from doctord.app.diagnose import Examination
-from doctord.report import wording
+from doctord.report import incidents, wording
 from doctord.report.diagnosis import document as documents
 
 
 def document(found: Examination) -> dict[str, Any]:
     """What `doctord diagnose --json` gives: docs/reference/json.md."""
-    return documents.document(found.diagnosis, [other.diagnosis for other in found.others])
+    told = documents.document(found.diagnosis, [other.diagnosis for other in found.others])
+    return {**told, "resembles": incidents.resemblance_document(found.resemblance)}
 
 
 def render(found: Examination) -> str:
     """The same as lines of text."""
     from doctord.report.diagnosis import terminal  # noqa: PLC0415 - a document needs nothing of what draws lines
 
-    return terminal.render(found.diagnosis, others=[other.diagnosis for other in found.others])
+    known = list(incidents.resemblance_lines(found.resemblance)) if found.resemblance else []
+    return terminal.render(found.diagnosis, others=[other.diagnosis for other in found.others], known=known)
 
 
 def page(found: Examination) -> str:

@@ -22,7 +22,12 @@ KEY = "+ speaks for it   - against it   ? could not be seen"
 
 
 def render(
-    diagnosis: Diagnosis, width: int | None = None, *, colour: bool | None = None, others: Sequence[Diagnosis] = ()
+    diagnosis: Diagnosis,
+    width: int | None = None,
+    *,
+    colour: bool | None = None,
+    others: Sequence[Diagnosis] = (),
+    known: Sequence[str] = (),
 ) -> str:
     """The diagnosis as lines of text.
 
@@ -32,14 +37,15 @@ def render(
         width: columns; null takes the terminal's, or 80 when standard output is none. At least 40 and at most 120
             are used: longer lines are hard to read.
         colour: whether to colour; null asks the terminal and the variable NO_COLOR.
+        known: what it resembles of the incidents that are kept, in sentences.
 
     Returns:
         The text, without a newline at its end.
     """
-    return printed(lambda columns: _pages((diagnosis, *others), columns), width, colour=colour)
+    return printed(lambda columns: _pages((diagnosis, *others), known, columns), width, colour=colour)
 
 
-def _pages(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Text]:
+def _pages(diagnoses: Sequence[Diagnosis], known: Sequence[str], width: int) -> Iterator[Text]:
     if len(diagnoses) > 1:
         yield from hanging("", Text(clean(wording.of_several(diagnoses)), style="bold"), width)
         for number, diagnosis in enumerate(diagnoses, 1):
@@ -48,13 +54,13 @@ def _pages(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Text]:
     for number, diagnosis in enumerate(diagnoses[:MOST_PAGES], 1):
         if len(diagnoses) > 1:
             yield from heading(f"{number} of {len(diagnoses)}", width)
-        yield from _page(diagnosis, width)
+        yield from _page(diagnosis, known if number == 1 else (), width)
     if len(diagnoses) > MOST_PAGES:
         yield from heading(f"{len(diagnoses) - MOST_PAGES} more", width)
         yield from hanging("", "Each whole: its files alone, or --json.", width)
 
 
-def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
+def _page(diagnosis: Diagnosis, known: Sequence[str], width: int) -> Iterator[Text]:
     figures = [clean(f"{name} {value}") for name, value in wording.in_header(diagnosis.figures)]
     verdict = clean(wording.verdict(diagnosis))
     while diagnosis.health != "not_healthy" and figures and cell_len(f"{verdict}, {figures[0]}") <= width:
@@ -70,6 +76,10 @@ def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     if explained := wording.explained(diagnosis):
         yield from hanging("", explained, width)
     yield from findings(diagnosis, width)
+    if known:
+        yield from heading("Known incidents", width, "evidence, and no cause by itself")
+        for sentence in known:
+            yield from hanging("", clean(sentence), width)
     yield from _time(diagnosis, width)
     if diagnosis.top:
         yield from heading("Who holds it", width, "shares of the whole; gets: blocks looked at")

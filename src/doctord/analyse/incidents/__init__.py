@@ -1,0 +1,1 @@
+"""Incidents: when it was bad, and which incident of before that resembles."""

@@ -1,0 +1,1 @@
+"""Incidents: kept, found again, and looked for."""
