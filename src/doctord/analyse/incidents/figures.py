@@ -6,9 +6,9 @@ signature holds them against the same server's usual ones: where nothing is comm
 Levels (bytes in use, sessions) are left out.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing
@@ -32,35 +32,44 @@ LEAST_SESSIONS: Final = 0.1
 _COUNTED: Final = ("per_s", "bytes_per_s", "blocks_per_s", "ms_per_s")
 _OWN: Final = "doctord"
 
-# Of a host: name, table, which of its rows, value; by what entities are averaged (null: a rate, added up, by commit).
-_OF_HOST: Final = (
-    ("CPU used", "cpu", "cpu IS NULL", "usr_pct + sys_pct + coalesce(irq_pct, 0)", "1"),
-    ("CPU in the kernel", "cpu", "cpu IS NULL", "sys_pct", "1"),
-    ("CPU stolen", "cpu", "cpu IS NULL", "steal_pct", "1"),
-    ("CPU pressure", "cpu", "cpu IS NULL", "pressure_some_pct", "1"),
-    ("run queue", "cpu", "cpu IS NULL", "run_queue", "1"),
-    ("context switches", "cpu", "cpu IS NULL", "csw_per_s", None),
-    ("interrupts", "cpu", "cpu IS NULL", "interrupts_per_s", None),
-    ("processes started", "cpu", "cpu IS NULL", "forks_per_s", None),
-    ("memory available", "memory", "true", "100.0 * available_bytes / NULLIF(total_bytes, 0)", "1"),
-    ("memory pressure", "memory", "true", "pressure_some_pct", "1"),
-    ("pages swapped in", "memory", "true", "swap_in_per_s", None),
-    ("pages swapped out", "memory", "true", "swap_out_per_s", None),
-    ("pages scanned", "memory", "true", "scan_per_s", None),
-    ("major faults", "memory", "true", "major_faults_per_s", None),
-    ("minor faults", "memory", "true", "minor_faults_per_s", None),
-    ("requests to devices", "disk", "true", "coalesce(requests_per_s, reads_per_s + writes_per_s)", None),
-    ("bytes read", "disk", "true", "read_bytes_per_s", None),
-    ("bytes written", "disk", "true", "write_bytes_per_s", None),
-    ("time of a read", "disk", "reads_per_s > 0", "read_ms", "reads_per_s"),
-    ("time of a write", "disk", "writes_per_s > 0", "write_ms", "writes_per_s"),
-    ("device busy", "disk", "util_pct > 0", "util_pct", "util_pct"),  # of several the one that is busy
-    ("network bytes", "network", "interface IS NOT NULL", "rx_bytes_per_s + tx_bytes_per_s", None),
-    ("segments sent again", "network", "segments_out_per_s > 0", "100.0 * retransmits_per_s / segments_out_per_s", "1"),
-)
+_HOST_AS_A_WHOLE: Final = "cpu IS NULL"
+# Of a host, by table: name, value, by what entities are averaged (null: a rate, of which theirs are added up).
+_OF_HOST: Final = {
+    "cpu": (
+        ("CPU used", "usr_pct + sys_pct + coalesce(irq_pct, 0)", "1"),
+        ("CPU in the kernel", "sys_pct", "1"),
+        ("CPU stolen", "steal_pct", "1"),
+        ("CPU pressure", "pressure_some_pct", "1"),
+        ("run queue", "run_queue", "1"),
+        ("context switches", "csw_per_s", None),
+        ("interrupts", "interrupts_per_s", None),
+        ("processes started", "forks_per_s", None),
+    ),
+    "memory": (
+        ("memory available", "100.0 * available_bytes / NULLIF(total_bytes, 0)", "1"),
+        ("memory pressure", "pressure_some_pct", "1"),
+        ("pages swapped in", "swap_in_per_s", None),
+        ("pages swapped out", "swap_out_per_s", None),
+        ("pages scanned", "scan_per_s", None),
+        ("major faults", "major_faults_per_s", None),
+        ("minor faults", "minor_faults_per_s", None),
+    ),
+    "disk": (
+        ("requests to devices", "coalesce(requests_per_s, reads_per_s + writes_per_s)", None),
+        ("bytes read", "read_bytes_per_s", None),
+        ("bytes written", "write_bytes_per_s", None),
+        ("time of a read", "read_ms", "reads_per_s"),
+        ("time of a write", "write_ms", "writes_per_s"),
+        ("device busy", "util_pct", "util_pct"),  # of several the one that is busy
+    ),
+    "network": (
+        ("network bytes", "CASE WHEN interface IS NOT NULL THEN rx_bytes_per_s + tx_bytes_per_s END", None),
+        ("segments sent again", "100.0 * retransmits_per_s / NULLIF(segments_out_per_s, 0)", "segments_out_per_s"),
+    ),
+}
 _FOREGROUND: Final = "wait_class <> 'Idle' AND coalesce(kind, 'foreground') <> 'background'"
 NEEDS: Final = {
-    "cpu": "cpu IS NULL",
+    "cpu": _HOST_AS_A_WHOLE,
     "memory": "true",
     "disk": "true",
     "network": "true",
@@ -109,24 +118,20 @@ def figures_of(dataset: Dataset) -> Figures | None:
     Args:
         dataset: of the tables in `NEEDS`; others are not looked at.
     """
-    parts = [part for part in _rows(dataset) if part.height]
-    if not parts:
+    told = [one for one in _told(dataset) if one.rows.height]
+    if not told:
         return None
-    rows = pl.concat(parts)
-    ends_s, lengths_s = rows["ts"].dt.epoch("us").to_numpy() / 1e6, rows["interval_s"].to_numpy()
-    since_s, until_s = float((ends_s - lengths_s).min()), float(ends_s.max())
-    step_s = max(SHORTEST_S, (until_s - since_s) / MOST_STEPS)
-    steps = round((until_s - since_s) / step_s)
-    if steps < FEWEST_STEPS:
+    spans = [_span(one.rows) for one in told]
+    grid = _Grid(min(begin for begin, _ in spans), max(end for _, end in spans))
+    if grid.steps < FEWEST_STEPS:
         return None
     shares, rates = dict[str, Numbers](), dict[str, Numbers]()
-    by_name = rows.partition_by("name", "is_rate", as_dict=True, maintain_order=True)
-    for (name, is_rate), part in by_name.items():
-        (rates if is_rate else shares)[str(name)] = _spread(part, since_s, step_s, steps)
-    unknown = np.full(steps, np.nan)
+    for one in told:
+        (rates if one.is_rate else shares)[one.name] = grid.means(one.rows, one.looked)
+    unknown = np.full(grid.steps, np.nan)
     commits, active = rates.pop(COMMITS, unknown), shares.pop(DATABASE_TIME, unknown)
     waited = np.where((active < LEAST_SESSIONS) & ~(commits > 0), np.nan, active)
-    return of_rates(shares, rates, commits, waited, since_s=since_s, step_s=step_s)
+    return of_rates(shares, rates, commits, waited, since_s=grid.since_s, step_s=grid.step_s)
 
 
 def of_rates(
@@ -168,20 +173,6 @@ def of_rates(
     )
 
 
-def _spread(rows: pl.DataFrame, since_s: float, step_s: float, steps: int) -> Numbers:
-    """The mean of each step over what was measured in it; a row counts in all steps that its interval covers."""
-    ends = (rows["ts"].dt.epoch("us").to_numpy() / 1e6 - since_s) / step_s
-    begins = ends - rows["interval_s"].to_numpy() / step_s
-    first = np.clip(np.floor(begins + 0.5), 0, steps - 1).astype(np.int64)
-    covered = np.maximum(np.clip(np.floor(ends + 0.5), 1, steps).astype(np.int64) - first, 1)
-    offset = np.arange(int(covered.sum())) - np.repeat(np.cumsum(covered) - covered, covered)
-    places = np.repeat(first, covered) + offset
-    summed = np.bincount(places, np.repeat(rows["value"].to_numpy(), covered), steps)
-    counted = np.bincount(places, minlength=steps)
-    means: Numbers = np.divide(summed, counted, out=np.full(steps, np.nan), where=counted > 0)
-    return means
-
-
 def _per(values: Numbers, commits: Numbers) -> Numbers:
     """What one commit took; infinite where there was none."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -193,61 +184,112 @@ def _differs(values: Numbers) -> bool:
     return bool(len(known) > 1 and (known != known[0]).any())
 
 
-def _rows(dataset: Dataset) -> Iterator[pl.DataFrame]:
-    """What was measured, a row for each figure and moment: name, is_rate, ts, interval_s, value."""
-    for name, table, where, value, weight in _OF_HOST:
-        frame = dataset.frame(table)
-        if frame.height:
-            chosen = frame.filter(pl.sql_expr(where))
-            yield (
-                _averaged(chosen, name, value, weight) if weight else _summed(chosen, pl.lit(name), value, is_rate=True)
-            )
-    yield from _waits(dataset)
-    statistics = dataset.frame("statistic")
-    if statistics.height:
-        rates = statistics.filter((pl.col("kind") == "rate") & pl.col("unit").is_in(_COUNTED))
-        is_commit = pl.col("name").is_in(names_of(COMMITS))
-        yield _summed(rates.filter(is_commit), pl.lit(COMMITS), "value", is_rate=True)
-        others = rates.filter(~is_commit & (pl.col("component") != _OWN))
-        yield _summed(others, pl.col("name"), "value", is_rate=True)
+class _Told(NamedTuple):
+    """One figure, a row for each moment (ts, interval_s, value), and whether it is counted by the second.
+
+    Where rows tell only of what was there, `looked` has the moments that were looked at (ts, interval_s).
+    """
+
+    name: str
+    is_rate: bool
+    rows: pl.DataFrame
+    looked: pl.DataFrame | None = None
 
 
-def _waits(dataset: Dataset) -> Iterator[pl.DataFrame]:
+class _Grid:
+    """Even steps over a time."""
+
+    def __init__(self, since_s: float, until_s: float) -> None:
+        """Steps from one moment to another, in seconds since 1970, as fine as there may be."""
+        self.since_s = since_s
+        self.step_s = max(SHORTEST_S, (until_s - since_s) / MOST_STEPS)
+        self.steps = round((until_s - since_s) / self.step_s)
+
+    def means(self, rows: pl.DataFrame, looked: pl.DataFrame | None) -> Numbers:
+        """The mean of each step over what was measured in it, or looked at; a row counts in all steps it covers."""
+        places, repeats = self._places(rows)
+        lengths = rows["interval_s"].to_numpy()
+        summed = np.bincount(places, np.repeat(rows["value"].to_numpy() * lengths / repeats, repeats), self.steps)
+        if looked is not None:
+            places, repeats = self._places(looked)
+            lengths = looked["interval_s"].to_numpy()
+        measured = np.bincount(places, np.repeat(lengths / repeats, repeats), self.steps)
+        means: Numbers = np.divide(summed, measured, out=np.full(self.steps, np.nan), where=measured > 0)
+        return means
+
+    def _places(self, rows: pl.DataFrame) -> tuple["np.typing.NDArray[np.int64]", "np.typing.NDArray[np.int64]"]:
+        """The steps that each row covers, one after the other, and how many these are."""
+        ends = (rows["ts"].dt.epoch("us").to_numpy() / 1e6 - self.since_s) / self.step_s
+        begins = ends - rows["interval_s"].to_numpy() / self.step_s
+        first = np.clip(np.floor(begins + 0.5), 0, self.steps - 1).astype(np.int64)
+        repeats = np.maximum(np.clip(np.floor(ends + 0.5), 1, self.steps).astype(np.int64) - first, 1)
+        offset = np.arange(int(repeats.sum())) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        return np.repeat(first, repeats) + offset, repeats
+
+
+def _span(rows: pl.DataFrame) -> tuple[float, float]:
+    """From when to when rows tell, seconds since 1970."""
+    ends, lengths = rows["ts"].dt.epoch("us").to_numpy() / 1e6, rows["interval_s"].to_numpy()
+    return float((ends - lengths).min()), float(ends.max())
+
+
+def _told(dataset: Dataset) -> Iterator[_Told]:
+    for table, figures in _OF_HOST.items():
+        yield from _of_host(dataset.frame(table), figures)
+    yield from _waits(dataset.frame("wait"))
+    yield from _statistics(dataset.frame("statistic"))
+
+
+def _of_host(frame: pl.DataFrame, figures: Sequence[tuple[str, str, str | None]]) -> Iterator[_Told]:
+    if frame.is_empty():
+        return
+    rows = frame.filter(
+        (pl.col("interval_s") > 0) & (pl.sql_expr(_HOST_AS_A_WHOLE) if "cpu" in frame.columns else True)
+    )
+    taken = []
+    for name, value, weight in figures:
+        own = pl.sql_expr(value).cast(pl.Float64)
+        if weight is None:
+            taken.append(pl.when(own.count() > 0).then(own.sum()).alias(name))
+        else:
+            by = pl.when(own.is_not_null()).then(pl.sql_expr(weight).cast(pl.Float64))
+            taken.append(((own * by).sum() / by.sum()).alias(name))
+    moments = rows.group_by("ts", maintain_order=True).agg(pl.col("interval_s").max(), *taken)
+    for name, _, weight in figures:
+        known = moments.select("ts", "interval_s", pl.col(name).alias("value")).filter(pl.col("value").is_finite())
+        yield _Told(name, weight is None, known)
+
+
+def _waits(waits: pl.DataFrame) -> Iterator[_Told]:
     """Sessions at work in all, and by what they wait for: none in a moment that was sampled is none, not unknown."""
-    waits = dataset.frame("wait")
     if waits.is_empty():
         return
     looked = waits.filter(pl.sql_expr(SAMPLED)).unique("ts", maintain_order=True)
-    chosen = waits.filter(pl.sql_expr(_FOREGROUND))
-    yield _summed(chosen, pl.lit(DATABASE_TIME), "average_active_sessions", is_rate=False)
-    for (kind, event), rows in chosen.partition_by("wait_class", "event", as_dict=True, maintain_order=True).items():
-        name = pl.lit(str(kind) if kind == event else f"{kind}: {event}")
-        yield _summed(rows, name, "average_active_sessions", is_rate=False)
-        yield _summed(looked.join(rows, on="ts", how="anti", maintain_order="left"), name, "0.0", is_rate=False)
-
-
-def _summed(frame: pl.DataFrame, name: pl.Expr, value: str, *, is_rate: bool) -> pl.DataFrame:
-    """What entities have in sum at each moment: rates."""
-    return _at_moments(frame, name, value, "1.0", pl.col("value").sum(), is_rate=is_rate)
-
-
-def _averaged(frame: pl.DataFrame, name: str, value: str, weight: str) -> pl.DataFrame:
-    """What entities have on average at each moment: shares, and times of one of many."""
-    mean = (pl.col("value") * pl.col("weight")).sum() / pl.col("weight").sum()
-    return _at_moments(frame, pl.lit(name), value, weight, mean, is_rate=False)
-
-
-def _at_moments(
-    frame: pl.DataFrame, name: pl.Expr, value: str, weight: str, taken: pl.Expr, *, is_rate: bool
-) -> pl.DataFrame:
-    rows = frame.filter(pl.col("interval_s") > 0).select(
-        name.alias("name"),
-        "ts",
-        "interval_s",
-        pl.sql_expr(value).cast(pl.Float64).alias("value"),
-        pl.sql_expr(weight).cast(pl.Float64).alias("weight"),
+    rows = waits.filter(pl.sql_expr(_FOREGROUND) & (pl.col("interval_s") > 0)).select(
+        "ts", "interval_s", "wait_class", "event", pl.col("average_active_sessions").alias("value")
     )
-    known = rows.filter(pl.col("value").is_finite() & (pl.col("weight") > 0))
-    return known.group_by("name", "ts", maintain_order=True).agg(
-        pl.lit(is_rate).first().alias("is_rate"), pl.col("interval_s").max(), taken.alias("value")
+    known = rows.drop_nulls("value")
+    covered = looked if looked.height else None
+    yield _Told(DATABASE_TIME, is_rate=False, rows=_summed(known), looked=covered)
+    for (kind, event), part in known.partition_by("wait_class", "event", as_dict=True, maintain_order=True).items():
+        name = str(kind) if kind == event else f"{kind}: {event}"
+        yield _Told(name, is_rate=False, rows=_summed(part), looked=covered)
+
+
+def _statistics(statistics: pl.DataFrame) -> Iterator[_Told]:
+    """All that is counted by the second, entities added up; commits under one name whatever the vendor calls them."""
+    if statistics.is_empty():
+        return
+    is_counted = (pl.col("kind") == "rate") & pl.col("unit").is_in(_COUNTED) & (pl.col("component") != _OWN)
+    rows = statistics.filter(is_counted & (pl.col("interval_s") > 0) & pl.col("value").is_finite())
+    is_commit = pl.col("name").is_in(names_of(COMMITS))
+    told = rows.select(
+        "ts", "interval_s", "value", pl.when(is_commit).then(pl.lit(COMMITS)).otherwise("name").alias("name")
     )
+    for (name,), part in told.partition_by("name", as_dict=True, maintain_order=True).items():
+        yield _Told(str(name), is_rate=True, rows=_summed(part))
+
+
+def _summed(rows: pl.DataFrame) -> pl.DataFrame:
+    """What entities have in sum at each moment."""
+    return rows.group_by("ts", maintain_order=True).agg(pl.col("interval_s").max(), pl.col("value").sum())

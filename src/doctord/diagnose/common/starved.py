@@ -8,7 +8,6 @@ from doctord.analyse.backends import CLIENT_BACKEND
 from doctord.analyse.host.full_moments import LEAST_IDLE_PCT, FullMoments, full_moments
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
-from doctord.diagnose.common.slowed import FELT_MS
 from doctord.diagnose.finding import WARNING_SHARE, Severity
 
 MOST_IDLE_PCT: Final = 50.0
@@ -21,6 +20,9 @@ MOST_WAITED: Final = 0.5
 # With less left on average the CPUs are nearly full all the time: no mean hides anything.
 ROOM_PCT: Final = 25.0
 FELT_SESSIONS: Final = 0.5
+# Twice what a look-up by an index takes with all that is around it (see `slowed.FELT_MS`): with such a wait for a CPU
+# it takes three times as long.
+FELT_QUEUE_MS: Final = 1.0
 
 
 def idle_pct(case: Case) -> float | None:
@@ -45,7 +47,7 @@ def is_short(case: Case) -> bool:
     waiting_sessions = share * case.time.seconds_per_second
     of_statements = sum(one.calls_per_s or 0.0 for one in case.statements)
     calls_per_s = of_statements or sum(case.common("commits", db) or 0.0 for db in case.dbs)
-    is_felt = waiting_sessions >= FELT_SESSIONS and waiting_sessions * 1000 >= FELT_MS * calls_per_s
+    is_felt = waiting_sessions >= FELT_SESSIONS and waiting_sessions * 1000 >= FELT_QUEUE_MS * calls_per_s
     is_little = idle is not None and idle <= ROOM_PCT
     return case.time.of == "database" and is_little and is_felt and case.beside_locks(share) >= WARNING_SHARE
 
