@@ -1,6 +1,7 @@
 """What lab_accuracy.py writes: how often the check-up names the injected fault, from the rows of its runs."""
 
 import itertools
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable
@@ -13,6 +14,7 @@ from doctord.lab.effect import LATENCY_GROWS, THROUGHPUT_FALLS
 from doctord.lab.fault import Fault, all_faults
 from doctord.lab.host.disk import STANDS_STILL_MS
 from doctord.lab.load.workload import LOADS
+from doctord.report.wording import CONFIDENCE
 
 # First, and no cause: that nobody explains a wait, and what to collect. It counts as honest, never as right.
 UNEXPLAINED = "other_waits"
@@ -133,14 +135,52 @@ def disk_stood_still(runs: list[Run]) -> str:
 
 
 def calibration(runs: list[Run]) -> str:
-    """How sure the first findings were, beside how often they were right."""
+    """How sure the first findings were, beside how often they were right: by words of confidence, and by fault.
+
+    Runs of one fault are not independent of each other: a fault counts once in the second bound, and as right where all
+    of its runs are. Bounds: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
+    """
     cases = [run for run in runs if is_case(run) and run.get("confidence")]
     if not cases:
         return "No run had a finding."
-    stated = statistics.mean(run["confidence"] for run in cases)
-    right = statistics.mean(run["correct"] for run in cases)
-    said = f"Calibration: first findings stated a confidence of {stated:.0%} (mean of {len(cases)})"
-    return f"{said}; {right:.0%} were right."
+    lines = ["| first findings stated | runs | mean stated | right | 95 % interval |", "|---|---|---|---|---|"]
+    off = 0.0
+    for _, words in CONFIDENCE:
+        own = [run for run in cases if _words(run) == words]
+        if not own:
+            continue
+        right = sum(bool(run["correct"]) for run in own)
+        stated = statistics.mean(run["confidence"] for run in own)
+        lines.append(_line_of(words, len(own), stated, right))
+        off += abs(len(own) * stated - right) / len(cases)
+    faults = {run["fault"] for run in cases}
+    sound = sum(all(run["correct"] for run in cases if run["fault"] == name) for name in faults)
+    low, high = wilson(sound, len(faults))
+    told = (
+        f"Calibration: expected error over these {off:.2f}. Of {len(faults)} faults {sound} were right in all of their"
+    )
+    return "\n".join([*lines, "", f"{told} runs: {low:.0%} to {high:.0%} are to be expected of faults like these."])
+
+
+def _line_of(words: str, count: int, stated: float, right: int) -> str:
+    low, high = wilson(right, count)
+    return f"| {words} | {count} | {stated:.0%} | {right / count:.0%} | {low:.0%} to {high:.0%} |"
+
+
+def _words(run: Run) -> str:
+    return next(words for least, words in CONFIDENCE if run["confidence"] >= least)
+
+
+def wilson(right: int, count: int) -> tuple[float, float]:
+    """The interval of a share, 95 %.
+
+    >>> [round(end, 2) for end in wilson(24, 24)]
+    [0.86, 1.0]
+    """
+    share, z = right / count, 1.96
+    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    half = z / (1 + z**2 / count) * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def is_case(run: Run) -> bool:

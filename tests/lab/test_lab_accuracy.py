@@ -111,7 +111,9 @@ def test_confidence_stands_beside_how_often_it_was_right() -> None:
     runs.append(run("cpu_hog", "row_locks", effect=NO_EFFECT))
     for each in (*runs[:2], runs[3]):
         each["confidence"] = 0.9
-    assert lab_page.calibration(runs).endswith("a confidence of 90% (mean of 2); 50% were right.")
+    told = lab_page.calibration(runs)
+    assert "| almost certain | 2 | 90% | 50% | 9% to 91% |" in told
+    assert "expected error over these 0.40. Of 1 faults 0 were right in all of their runs: 0% to 79%" in told
     assert lab_page.calibration([run("none")]) == "No run had a finding."
 
 

@@ -32,8 +32,9 @@ def test_a_crowd_wants_twice_as_many_cpus_as_there_are(
 @pytest.mark.parametrize(
     ("queueing", "idle_pct", "calls_per_s", "short"),
     [(0.9, 12.0, 40.0, True), (0.9, 30.0, 40.0, False), (0.3, 12.0, 40.0, False), (0.9, None, 40.0, False),
-     (0.9, 12.0, 40_000.0, False)],
-    ids=["little is left", "there is room", "hardly anybody queues", "idle time unknown", "for microseconds each"],
+     (0.9, 12.0, 40_000.0, False), (0.9, 12.0, 600.0, True)],
+    ids=["little is left", "there is room", "hardly anybody queues", "idle time unknown", "for microseconds each",
+         "more than a millisecond each"],
 )  # fmt: skip
 def test_a_queue_is_felt_before_no_cpu_is_idle(
     queueing: float, idle_pct: float | None, calls_per_s: float, *, short: bool
