@@ -1,9 +1,12 @@
 """Look at this host and its databases now, keep what was measured where that is asked for, and diagnose it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from doctord.app.diagnose import Examination, diagnose
+from doctord.app.incidents.known import resembled_now
+from doctord.app.incidents.library import place_of
 from doctord.app.source import Live
 from doctord.app.watcher import SILENT, Watcher
 from doctord.lake.claim import check_place
@@ -35,8 +38,10 @@ def check_up(
     """
     if lake:
         check_place(lake)
-    live = Live(seconds, dsns, databases, lake or default_lake(), probe)
+    past = lake or default_lake()
+    live = Live(seconds, dsns, databases, past, probe)
     examination = diagnose(live, watcher=watcher, servers=len(dsns))
+    like = resembled_now(examination.seen.dataset, past, place_of(lake, None), watcher)
     if lake:
         write(lake, examination.seen.batches)
-    return examination
+    return replace(examination, resemblance=like)

@@ -13,7 +13,8 @@ import numpy as np
 from doctord.analyse.incidents.figures import Figures
 from doctord.analyse.study.samples import Numbers
 
-FEWEST: Final = 3  # steps of a figure on either side
+FEWEST: Final = 3  # steps of a figure in an incident
+FEWEST_USUAL: Final = 20  # and beside it: of fewer nobody knows what is usual
 # So large a part of the usual size is added to both of a ratio, that nothing over nothing is no change.
 NOTHING: Final = 0.05
 LARGEST: Final = 3.0  # natural logarithm: twenty times, beyond which more says no more
@@ -40,7 +41,7 @@ def signature_of(figures: Figures, begin: int, end: int, without: Sequence[tuple
         without: Other steps that were not normal either, likewise.
 
     Returns:
-        Of each figure that was measured in both; empty where nothing was.
+        Of each figure that was measured in three of them and twenty of the others; empty where none was.
     """
     inside = np.zeros(figures.steps, dtype=bool)
     inside[begin:end] = True
@@ -51,7 +52,7 @@ def signature_of(figures: Figures, begin: int, end: int, without: Sequence[tuple
     for number, name in enumerate(figures.names):
         column = figures.values[:, number]
         ill, usual = (part[~np.isnan(part)] for part in (column[inside], column[normal]))
-        if len(ill) >= FEWEST and len(usual) >= FEWEST:
+        if len(ill) >= FEWEST and len(usual) >= FEWEST_USUAL:
             found[name] = Change(higher(ill, usual), log_ratio(ill, usual))
     return found
 

@@ -1,6 +1,6 @@
 """What an interval resembles, of the incidents that somebody keeps."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
@@ -15,7 +15,9 @@ from doctord.app.asked import Interval
 from doctord.app.incidents.library import Incident, incidents_in, named
 from doctord.app.source import Recorded, Source
 from doctord.app.watcher import SILENT, Watcher
+from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
+from doctord.lake.query import Lake
 
 # So many times its length, before and after, tells what is usual: at least so long, and at most so long.
 AROUND: Final = 10
@@ -105,14 +107,37 @@ def resembled(source: Source, since: datetime, until: datetime, library: Path, w
     Raises:
         UserError: the library may not be read.
     """
+    return _resembled(lambda: figures_around(source, since, until, SILENT)[1], since, until, library, watcher)
+
+
+def resembled_now(measured: Dataset, lake: Path, library: Path, watcher: Watcher) -> Resemblance | None:
+    """The same of what was measured just now, against what a lake tells of the time before.
+
+    Raises:
+        UserError: the library may not be read.
+    """
+    since, until = measured.since, measured.until
+    if since is None or until is None or not lake.is_dir():
+        return None
+
+    def figures() -> Figures:
+        past = Lake(lake).dataset(since - _around(since, until), since, NEEDS)
+        now = Dataset({name: measured.tables[name] for name in measured.tables if name in NEEDS})
+        return _told(figures_of(Dataset.joined([past, now])), since, until)
+
+    return _resembled(figures, since, until, library, watcher)
+
+
+def _resembled(
+    figures: Callable[[], Figures], since: datetime, until: datetime, library: Path, watcher: Watcher
+) -> Resemblance | None:
     incidents = incidents_in(library, watcher)
     if not incidents:
         return None
     try:
-        _, figures = figures_around(source, since, until, SILENT)
-        return resemblance(signature_in(figures, since, until), incidents)
+        return resemblance(signature_in(figures(), since, until), incidents)
     except UserError as error:
-        watcher.note(f"what is known of incidents is not asked: {error}")
+        watcher.note(f"not held against the incidents that are kept ({len(incidents)}): {error}")
         return None
 
 
@@ -122,16 +147,22 @@ def figures_around(source: Source, since: datetime, until: datetime, watcher: Wa
     Raises:
         UserError: nothing is told of it.
     """
-    around = min(max(AROUND * (until - since), LEAST_AROUND), MOST_AROUND)
-    asked = Interval(since - around, until + around, 0.0)
+    asked = Interval(since - _around(since, until), until + _around(since, until), 0.0)
     seen = source.seen(asked, watcher, NEEDS) if isinstance(source, Recorded) else source.seen(asked, watcher)
-    figures = figures_of(seen.dataset)
+    return seen.host or next(iter(seen.dataset.hosts), ""), _told(figures_of(seen.dataset), since, until)
+
+
+def _around(since: datetime, until: datetime) -> timedelta:
+    return min(max(AROUND * (until - since), LEAST_AROUND), MOST_AROUND)
+
+
+def _told(figures: Figures | None, since: datetime, until: datetime) -> Figures:
     if figures is None:
         raise UserError(
             f"nothing of {since:%F %T} to {until:%F %T} UTC tells how a server did",
             "doctord record measures waits, statistics and the host",
         )
-    return seen.host or next(iter(seen.dataset.hosts), ""), figures
+    return figures
 
 
 def signature_in(figures: Figures, since: datetime, until: datetime) -> Signature:
