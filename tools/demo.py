@@ -36,6 +36,7 @@ def main() -> None:
     """Serve, and inject one fault after the other until Ctrl-C."""
     faults, dose = all_faults(), Dose()
     with tempfile.TemporaryDirectory(prefix="doctord-demo-") as lake:
+        print(f"demo: recorded in {lake}", flush=True)
         server = loaded_server(faults["none"], dose, "orders", None)
         with server as (private, _), subprocess.Popen(_serve(Path(lake), sys.argv[1:])) as page:
             try:
