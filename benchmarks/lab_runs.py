@@ -32,8 +32,15 @@ JUST_BEFORE = timedelta(microseconds=1)
 # What a verdict comes from; what the lab does to a server is told by the run itself.
 JUDGING = ("collect", "analyse", "diagnose")
 # In those folders, but never in the verdict on a PostgreSQL of the lab.
+NOT_JUDGING = (
+    "collect/mysql",
+    "collect/oracle",
+    "analyse/incidents",
+    "analyse/over_time",
+    "analyse/stress",
+    "analyse/study",
+)
 _AS_IT_IS = ("skipped", "throughput", "effect", "disk", "first_cause", "correct")
-NOT_JUDGING = ("collect/mysql", "collect/oracle", "analyse/over_time", "analyse/stress", "analyse/study")
 
 
 def parser(documentation: str | None, page: str) -> argparse.ArgumentParser:

@@ -132,7 +132,7 @@ class SegmentWriter:
 def read_segment(
     path: str | PathLike[str], tables: Sequence[str] | None = None
 ) -> tuple[list[Batch], list[tuple[int, str, int]]]:
-    """Rows of these tables (default: all), and what could not be read: offset, `torn` or `damaged`, bytes.
+    """Rows of these tables (default: all), a batch each, and what is not readable: offset, `torn` or `damaged`, bytes.
 
     Raises a ValueError when the file is no segment.
     """

@@ -10,11 +10,13 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 
+use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::arrays::concat_batches;
 use crate::batch::{Batch, value_error};
 
 /// Offset, reason (`torn`, `damaged`) and length in bytes of a part that could not be read.
@@ -79,6 +81,10 @@ impl SegmentWriter {
     }
 }
 
+fn other(error: ArrowError) -> std::io::Error {
+    std::io::Error::other(error.to_string())
+}
+
 #[pyfunction]
 #[pyo3(signature = (path, tables=None))]
 pub fn read_segment(
@@ -90,16 +96,19 @@ pub fn read_segment(
     py.detach(|| {
         let file = segment::open_file(&path)?;
         let (frames, problems) = segment::scan(&file)?;
-        let batches = frames
-            .iter()
-            .filter(|frame| wanted(frame))
-            .map(|frame| {
-                let rows = segment::decode(&segment::payload(&file, frame)?, None);
-                Ok(Batch {
-                    table: frame.table.clone(),
-                    rows: rows.map_err(|error: ArrowError| std::io::Error::other(error.to_string()))?,
-                })
-            })
+        let mut parts: Vec<(String, Vec<RecordBatch>)> = Vec::new();
+        for frame in frames.iter().filter(|frame| wanted(frame)) {
+            let rows = segment::decode(&segment::payload(&file, frame)?, None).map_err(other)?;
+            let is_its =
+                |part: &&mut (String, Vec<RecordBatch>)| part.0 == frame.table && part.1[0].schema() == rows.schema();
+            match parts.iter_mut().find(is_its) {
+                Some(part) => part.1.push(rows),
+                None => parts.push((frame.table.clone(), vec![rows])),
+            }
+        }
+        let batches = parts
+            .into_iter()
+            .map(|(table, rows)| concat_batches(&rows).map(|rows| Batch { table, rows }).map_err(other))
             .collect::<std::io::Result<Vec<_>>>()?;
         Ok((batches, troubles(problems)))
     })

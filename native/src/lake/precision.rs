@@ -5,6 +5,9 @@
 //! (`_per_s`, and those of `statistic`) are kept to four digits, and so is since when a session does something, which is what the
 //! moment of the sample makes it, to 0.1 ms at the finest. Percentages are kept to three digits, to 0.001 at the finest, which is 10 us
 //! of a second; those that are the rest, mostly close to 100, all to 0.001. Everything else is kept as it came: readings are exact.
+//!
+//! By how much a transaction is older than its statement tells whether a BEGIN came before: a millisecond, which four digits of an
+//! age of seconds do not hold. Where it is that little, the statement's age is kept as far from the transaction's as it was.
 
 use std::sync::Arc;
 
@@ -17,8 +20,11 @@ const SHORT_S: f64 = 0.5;
 const SHORT_SAMPLE_S: f64 = 0.05;
 /// As of a trace: the interval is what was measured.
 const TINY_S: f64 = 0.01;
+/// Less between a transaction's beginning and its statement's is none: the two ages are read one after the other.
+const APART_S: f64 = 1e-5;
+const LITTLE_S: f64 = 0.1;
 const RESTS: [&str; 2] = ["idle_pct", "sleep_pct"];
-const SINCE: [&str; 3] = ["in_state_s", "statement_s", "transaction_s"];
+const SINCE: [&str; 2] = ["in_state_s", "transaction_s"];
 
 /// The same rows, rounded.
 pub fn rounded(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
@@ -27,9 +33,13 @@ pub fn rounded(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
         Some("session") => SHORT_SAMPLE_S,
         _ => SHORT_S,
     };
+    let statements = rows
+        .column_by_name("statement_s")
+        .map(|ages| beside(ages, rows.column_by_name("transaction_s")));
     let columns = rows.columns().iter().zip(schema.fields());
     let columns = columns.map(|(values, field)| match values.as_primitive_opt::<Float64Type>() {
         Some(numbers) if field.name() == "value" => rates_rounded(numbers, rows.column_by_name("kind")),
+        Some(_) if field.name() == "statement_s" => statements.clone().unwrap_or_else(|| values.clone()),
         Some(numbers) if field.name() == "interval_s" => {
             Arc::new(numbers.unary::<_, Float64Type>(|seconds| interval(seconds, short_s)))
         }
@@ -50,6 +60,30 @@ fn rates_rounded(values: &Float64Array, kinds: Option<&ArrayRef>) -> ArrayRef {
         false => value,
     });
     Arc::new(kept.collect::<Float64Array>())
+}
+
+/// Ages of statements, each beside that of its transaction.
+fn beside(ages: &ArrayRef, transactions: Option<&ArrayRef>) -> ArrayRef {
+    let Some(ages) = ages.as_primitive_opt::<Float64Type>() else {
+        return ages.clone();
+    };
+    let transactions = transactions.and_then(|transactions| transactions.as_primitive_opt::<Float64Type>());
+    let kept = ages.iter().enumerate().map(|(row, age)| {
+        let transaction = transactions
+            .filter(|ages| ages.is_valid(row))
+            .map(|ages| ages.value(row));
+        age.map(|age| transaction.map_or_else(|| since(age), |transaction| statement(age, transaction)))
+    });
+    Arc::new(kept.collect::<Float64Array>())
+}
+
+fn statement(age: f64, transaction: f64) -> f64 {
+    let (apart, kept_transaction) = (transaction - age, since(transaction));
+    let told = kept_transaction - since(age);
+    match (told - apart).abs() > APART_S && apart.abs() >= APART_S && apart.abs() < LITTLE_S {
+        true => ((kept_transaction - digits(apart, 2, 5)) * 1e5).round() / 1e5,
+        false => since(age),
+    }
 }
 
 fn round_column(name: &str, values: &Float64Array) -> ArrayRef {
@@ -171,6 +205,26 @@ mod tests {
                 &Float64Array::from(kept.to_vec())
             );
         }
+    }
+
+    #[test]
+    fn that_a_begin_came_before_a_statement_is_kept_however_old_both_are() {
+        let layout = ["statement_s", "transaction_s"].map(|name| (name.to_string(), "f64".to_string()));
+        let mut builder = TableBuilder::new("session", &layout).unwrap();
+        for (statement, transaction) in [
+            (21.9121567, Some(21.9134567)),
+            (21.912345, Some(21.912345)),
+            (3600.2, Some(3612.34)),
+            (21.9121567, None),
+        ] {
+            builder.f64(0, Some(statement));
+            builder.f64(1, transaction);
+            builder.end_row();
+        }
+        let rows = rounded(&builder.finish().unwrap().unwrap()).unwrap();
+        let column = |at: usize| rows.column(at).as_primitive::<Float64Type>().iter().collect::<Vec<_>>();
+        assert_eq!(column(0), [21.9087, 21.91, 3600.0, 21.91].map(Some));
+        assert_eq!(column(1), [Some(21.91), Some(21.91), Some(3612.0), None]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ from doctord.lab.server import PrivateServer
 _SCRIPT = """
 \\set first random(1, 900000)
 select sum(abalance) from pgbench_accounts where aid between :first and :first + 50000;
-\\sleep 20 ms
+\\sleep 60 ms
 """
 _PERIODIC = "while :; do timeout 2 sha256sum /dev/zero; sleep 8; done"
 # A fifth of the CPUs, four milliseconds at a time.
