@@ -108,8 +108,11 @@ def resemblance_lines(found: Resemblance) -> Iterator[str]:
         yield f"May be several known causes at once: {parts}"
         return
     kept = "the one incident that is kept" if found.known == 1 else f"any of the {found.known} incidents that are kept"
-    near = f"; the nearest is {_whose(found.nearest[0])}" if found.nearest else "; too few figures are in common"
-    yield f"Does not resemble {kept}{near}"
+    if not found.nearest:
+        yield f"Does not resemble {kept}; too few figures are in common"
+        return
+    near = found.nearest[0]
+    yield f"Does not resemble {kept}; the nearest is {_whose(near)}, whose cause was {near.incident.cause}"
 
 
 def _whose(one: Resembled) -> str:
