@@ -209,7 +209,9 @@ mod tests {
 
     #[test]
     fn that_a_begin_came_before_a_statement_is_kept_however_old_both_are() {
-        let layout = ["statement_s", "transaction_s"].map(|name| (name.to_string(), "f64".to_string()));
+        let layout = ["statement_s", "transaction_s"]
+            .map(|name| (name.to_string(), "f64".to_string()))
+            .to_vec();
         let mut builder = TableBuilder::new("session", &layout).unwrap();
         for (statement, transaction) in [
             (21.9121567, Some(21.9134567)),

@@ -37,7 +37,7 @@ class Incident:
         host: Where it was; empty where that is not known.
         since, until: When, UTC.
         added: When it was put into the library, UTC.
-        version: Of the doctord that made the signature.
+        version: Of the Doctor D that made the signature.
         signature: How its figures stood against the usual ones.
     """
 
@@ -214,7 +214,7 @@ def _read(path: Path) -> list[Incident]:
     if document.get("schema_version") != SCHEMA_VERSION:
         raise UserError(
             f"{path}: of schema version {document.get('schema_version')!r}, and {SCHEMA_VERSION} is known",
-            "a newer doctord wrote it; or it is no library",
+            "a newer Doctor D wrote it; or it is no library",
         )
     given = document.get("incidents", [document])
     if not isinstance(given, list):
