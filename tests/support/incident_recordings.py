@@ -59,7 +59,7 @@ def tables(
              "minor_faults_per_s": rate * rng.uniform(4, 6)}
         )  # fmt: skip
         wait = {**row, "db": DB, "wait_class": "CPU", "event": "CPU"}
-        told["wait"].append({**wait, "average_active_sessions": rng.uniform(0.2, 0.3)})
+        told["wait"].append({**wait, "average_active_sessions": max(rate, 20.0) * rng.uniform(0.002, 0.003)})
         if is_ill:
             kind, named = ("System I/O", "WALSync") if event == "disk" else ("Application", event)
             waiting = {"wait_class": kind, "event": named, "average_active_sessions": rng.uniform(1.8, 2.2)}

@@ -75,10 +75,9 @@ def _intervals(figures: Figures) -> Iterator[BadInterval]:
         begin, end, explained = found
         inside, outside = left[begin:end], np.concatenate([left[:begin], left[end:]])
         times, is_sure = _suffers(figures, inside, outside)
-        if not is_sure:
-            return
-        first, last = int(inside[0]), int(inside[-1]) + 1
-        yield BadInterval(first, last, _moment(figures, first), _moment(figures, last), explained, times)
+        if is_sure:  # else something else was different then, which is no reason to look no further
+            first, last = int(inside[0]), int(inside[-1]) + 1
+            yield BadInterval(first, last, _moment(figures, first), _moment(figures, last), explained, times)
         left = np.concatenate([left[: max(0, begin - SHORTEST)], left[end + SHORTEST :]])  # its edges are no incidents
 
 
@@ -182,11 +181,12 @@ def _wait(figures: Figures, steps: Steps) -> float:
     Infinite where sessions were at work and nothing was committed; NaN where nothing was measured.
     """
     if np.isfinite(figures.done).any():
-        spent, done = np.nansum(figures.spent_s[steps]), np.nansum(figures.done[steps])
+        known = ~(np.isnan(figures.spent_s[steps]) | np.isnan(figures.done[steps]))
+        spent, done = (column[steps][known].sum() for column in (figures.spent_s, figures.done))
         return float(spent / done) if done else np.inf if spent else np.nan
     values = figures.values[steps, figures.suffers or 0]
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else np.nan
+    told = values[~np.isnan(values)]
+    return float(told.mean()) if len(told) else np.nan
 
 
 def _moment(figures: Figures, step: int) -> datetime:
