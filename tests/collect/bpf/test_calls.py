@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +29,10 @@ def waiting(program: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen([sys.executable, "-c", whole], text=True, **pipes) as process:
         assert process.stdout
         assert process.stdout.readline() == "ready\n"
+        reads, until = f"{syscall_number('read')} ", time.monotonic() + 30
+        while not Path(f"/proc/{process.pid}/syscall").read_text(encoding="ascii").startswith(reads):
+            assert time.monotonic() < until, "it asks what its standard input is before it reads"
+            time.sleep(0.001)
         yield process
         process.kill()
 
