@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from doctord.dataset.rows import rows
+from doctord.lake.writer import LakeWriter
 from in_process import doctord
-from incident_recordings import lake
+from incident_recordings import lake, tables
 
 BEGIN, END = "2026-11-20T22:01:40Z", "2026-11-20T22:02:20Z"
 ASKED = ("--from", BEGIN, "--to", END)
@@ -105,3 +107,15 @@ def test_too_short_a_recording_is_not_searched(tmp_path: Path) -> None:
     refused = doctord("diagnose", "--find", "--lake", lake(tmp_path / "lake", seconds=30, begin=10, end=20))
     assert refused.returncode == 2
     assert "less than a minute was measured" in refused.stderr
+
+
+def test_without_commits_the_verdict_says_by_what_it_is(tmp_path: Path) -> None:
+    place = tmp_path / "lake"
+    with LakeWriter(place) as writer:
+        for name, told in tables().items():
+            if name == "wait":
+                writer.append(rows(name, told))
+    found = doctord("diagnose", "--find", "--lake", place)
+    assert found.returncode == 1
+    assert found.stdout.startswith("An interval in which active sessions were higher than usual")
+    assert "times as many active sessions as usual" in " ".join(found.stdout.split())

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
+from doctord.analyse.incidents.figures import ACTIVE, DATABASE_TIME
 from doctord.analyse.incidents.likeness import ALIKE
 from doctord.analyse.incidents.signature import LARGEST, Change
 from doctord.app.incidents.find import Found, Searched
@@ -19,7 +20,6 @@ from doctord.report.wording import clean, iso
 from doctord.units import duration, in_share, number
 
 MOST_MOVED_SHOWN: Final = 4
-NONE: Final = "Nothing stands out: clients waited about as long throughout"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +124,16 @@ def _noted(incident: Incident) -> str:
 
 
 def _searched(found: Searched, width: int) -> Iterator[Text]:
-    many = len(found.found)
+    many, by_commit = len(found.found), found.suffers == DATABASE_TIME
     if found.suffers is None:
         verdict, style = "No verdict: nothing tells how long clients waited", "bold yellow"
     elif many:
         verdict = "An interval in which" if many == 1 else f"{many} intervals in which"
-        verdict, style = f"{verdict} clients waited longer than usual", "bold red"
+        longer = "clients waited longer than usual" if by_commit else f"{_were(found.suffers)} higher than usual"
+        verdict, style = f"{verdict} {longer}", "bold red"
     else:
-        verdict, style = NONE, "bold green"
+        same = "clients waited about as long" if by_commit else f"{_were(found.suffers)} about the same"
+        verdict, style = f"Nothing stands out: {same} throughout", "bold green"
     yield one_line(verdict, style, width)
     searched = f"{wording.interval(found.since, found.until)}, in steps of {duration(found.step_s)}"
     yield from hanging("", f"{found.host}, {searched}" if found.host else searched, width)
@@ -140,7 +142,7 @@ def _searched(found: Searched, width: int) -> Iterator[Text]:
     if many:
         yield from heading("When it was bad", width, "the longest wait first")
     for place, one in enumerate(found.found, 1):
-        yield from _bad(place, one, width)
+        yield from _bad(place, one, found.suffers or "", width)
     if many:
         worst = found.found[0].interval
         yield Text()
@@ -149,9 +151,18 @@ def _searched(found: Searched, width: int) -> Iterator[Text]:
         yield from hanging("Keep  ", f"doctord incident add {said} --cause NAME", width)
 
 
-def _bad(place: int, one: Found, width: int) -> Iterator[Text]:
+def _were(suffers: str | None) -> str:
+    return f"{suffers} {'were' if suffers == ACTIVE else 'was'}"
+
+
+def _bad(place: int, one: Found, suffers: str, width: int) -> Iterator[Text]:
     bad = one.interval
-    times = "nothing was committed" if bad.times is None else f"each commit took {number(bad.times)} times as long"
+    if bad.times is None:
+        times = "nothing was committed"
+    elif suffers == DATABASE_TIME:
+        times = f"each commit took {number(bad.times)} times as long"
+    else:
+        times = f"{number(bad.times)} times as {'many' if suffers == ACTIVE else 'much'} {suffers} as usual"
     when = f"{wording.interval(bad.since, bad.until)}: {times}"
     yield from hanging(f"{place:<3}", Text(clean(when), style="bold"), width)
     if one.examination:

@@ -25,8 +25,9 @@ SHORTEST_S: Final = 1.0
 COMMITS: Final = "commits"
 PER_COMMIT, PER_SECOND = " per commit", " per second"
 DATABASE_TIME: Final = "database time"
+ACTIVE: Final = "active sessions"
 # Whether clients wait longer, in the order in which it is told: of the database, else of the host.
-SUFFERS: Final = (DATABASE_TIME, "CPU pressure", "memory pressure")
+SUFFERS: Final = (DATABASE_TIME, ACTIVE, "CPU pressure", "memory pressure")
 # As for findings: less is the resting state of a quiet server, and its waits are chance.
 LEAST_SESSIONS: Final = 0.1
 _COUNTED: Final = ("per_s", "bytes_per_s", "blocks_per_s", "ms_per_s")
@@ -155,7 +156,7 @@ def of_rates(
     """
     counted = bool(np.isfinite(commits).any())
     costs = dict(shares)
-    costs[DATABASE_TIME] = _per(active, commits) if counted else active
+    costs[DATABASE_TIME if counted else ACTIVE] = _per(active, commits) if counted else active
     if counted:
         costs |= {f"{name}{PER_COMMIT}": _per(values, commits) for name, values in rates.items()}
     plain = {f"{name}{PER_SECOND}": values for name, values in {COMMITS: commits, **rates}.items()}
