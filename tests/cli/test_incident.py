@@ -8,7 +8,9 @@ import pytest
 from doctord.dataset.rows import rows
 from doctord.lake.writer import LakeWriter
 from in_process import doctord
-from incident_recordings import lake, tables
+from incident_recordings import BEGIN as BEGIN_S
+from incident_recordings import END as END_S
+from incident_recordings import lake, moment, tables
 
 BEGIN, END = "2026-11-20T22:01:40Z", "2026-11-20T22:02:20Z"
 ASKED = ("--from", BEGIN, "--to", END)
@@ -119,3 +121,17 @@ def test_without_commits_the_verdict_says_by_what_it_is(tmp_path: Path) -> None:
     assert found.returncode == 1
     assert found.stdout.startswith("An interval in which active sessions were higher than usual")
     assert "times as many active sessions as usual" in " ".join(found.stdout.split())
+
+
+def test_a_server_that_did_not_answer_is_no_clean_bill(tmp_path: Path) -> None:
+    place, gone = tmp_path / "lake", (moment(BEGIN_S).timestamp() * 1e6, moment(END_S).timestamp() * 1e6)
+    with LakeWriter(place) as writer:
+        for name, told in tables(event=None).items():
+            of_server = name in {"wait", "statistic"}
+            kept = [row for row in told if not (of_server and gone[0] < row["ts"] <= gone[1])]
+            writer.append(rows(name, kept))
+    found = doctord("diagnose", "--find", "--lake", place)
+    assert found.returncode == 2
+    assert found.stdout.startswith("No verdict: clients waited about as long in what was seen")
+    assert "Of 40 s nothing tells how clients did" in found.stdout
+    assert json.loads(doctord("diagnose", "--find", "--lake", place, "--json").stdout)["unseen_s"] == 40.0

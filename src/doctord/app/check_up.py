@@ -41,7 +41,7 @@ def check_up(
     past = lake or default_lake()
     live = Live(seconds, dsns, databases, past, probe)
     examination = diagnose(live, watcher=watcher, servers=len(dsns))
-    like = resembled_now(examination.seen.dataset, past, place_of(lake, None), watcher)
     if lake:
         write(lake, examination.seen.batches)
+    like = resembled_now(examination.seen.dataset, past, place_of(lake, None), watcher)
     return replace(examination, resemblance=like)

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from doctord.analyse.incidents.figures import ACTIVE, DATABASE_TIME
 from doctord.analyse.incidents.likeness import ALIKE
-from doctord.analyse.incidents.signature import LARGEST, Change
+from doctord.analyse.incidents.signature import LARGEST, Change, by_weight
 from doctord.app.incidents.find import Found, Searched
 from doctord.app.incidents.known import Resemblance, Resembled
 from doctord.app.incidents.library import Incident
@@ -39,6 +39,7 @@ def document(found: Searched) -> dict[str, Any]:
         "until": iso(found.until),
         "step_s": found.step_s,
         "suffers": found.suffers,
+        "unseen_s": found.unseen_s,
         "intervals": [_interval(one) for one in found.found],
     }
 
@@ -68,7 +69,7 @@ def one_document(incident: Incident) -> dict[str, Any]:
     """What `doctord incident show --json` gives."""
     figures = [
         {"name": name, "higher": change.higher, "log_ratio": change.log_ratio}
-        for name, change in by_weight(incident.signature.items())
+        for name, change in by_weight(incident.signature)
     ]
     return {**_incident(incident), "figures": figures}
 
@@ -76,11 +77,6 @@ def one_document(incident: Incident) -> dict[str, Any]:
 def one_lines(incident: Incident) -> str:
     """One incident, and the figures that moved most in it."""
     return printed(lambda width: _one(incident, width), None, colour=None)
-
-
-def by_weight(figures: Any) -> list[tuple[str, Change]]:  # noqa: ANN401 - pairs of names and changes
-    """Figures that moved most and surest first."""
-    return sorted(figures, key=lambda one: -abs(one[1].higher * one[1].log_ratio))
 
 
 def resemblance_document(found: Resemblance | None) -> dict[str, Any] | None:
@@ -133,10 +129,16 @@ def _searched(found: Searched, width: int) -> Iterator[Text]:
         verdict, style = f"{verdict} {longer}", "bold red"
     else:
         same = "clients waited about as long" if by_commit else f"{_were(found.suffers)} about the same"
-        verdict, style = f"Nothing stands out: {same} throughout", "bold green"
+        verdict = f"Nothing stands out: {same} throughout"
+        style = "bold green"
+        if found.is_unseen:
+            verdict, style = f"No verdict: {same} in what was seen", "bold yellow"
     yield one_line(verdict, style, width)
     searched = f"{wording.interval(found.since, found.until)}, in steps of {duration(found.step_s)}"
     yield from hanging("", f"{found.host}, {searched}" if found.host else searched, width)
+    if found.suffers is not None and found.is_unseen:
+        unseen = f"Of {duration(found.unseen_s)} nothing tells how clients did: the server did not answer, or nobody"
+        yield from hanging("", f"{unseen} recorded. doctord diagnose says whether it was up.", width)
     if not many and found.suffers is not None:
         yield from hanging("", "It may be as bad throughout: doctord diagnose judges it as a whole.", width)
     if many:
@@ -182,7 +184,7 @@ def _one(incident: Incident, width: int) -> Iterator[Text]:
     if incident.note:
         yield from hanging("", clean(incident.note), width)
     yield from heading("Figures that moved most", width, "how sure it is that they were higher (-1 to 1)")
-    for name, change in by_weight(incident.signature.items())[:20]:
+    for name, change in by_weight(incident.signature)[:20]:
         yield from hanging(f"{change.higher:+6.2f}  {_change(change):>12}  ", clean(name), width)
     yield from hanging("", f"{len(incident.signature)} in all: --json has them.", width)
 

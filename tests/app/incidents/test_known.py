@@ -26,6 +26,14 @@ def test_without_a_past_nothing_is_said_of_it(tmp_path: Path) -> None:
     watcher = Heard()
     now = dataset(begin=BEGIN, end=END).between(moment(BEGIN), moment(END))
     assert resembled_now(now, empty, tmp_path / "library", watcher) is None
-    assert watcher.notes[0].startswith("not held against the incidents that are kept (1): nothing tells what is usual")
+    assert watcher.notes[0].startswith("not held against the incidents that are kept: nothing tells what is usual")
     assert resembled_now(now, tmp_path / "none", tmp_path / "library", watcher) is None
     assert resembled_now(now, empty, tmp_path / "no library", watcher) is None
+
+
+def test_a_library_that_is_none_costs_no_diagnosis(tmp_path: Path) -> None:
+    (tmp_path / "library").write_text("a file")
+    watcher = Heard()
+    now = dataset(begin=BEGIN, end=END).between(moment(BEGIN), moment(END))
+    assert resembled_now(now, lake(tmp_path / "lake", event=None), tmp_path / "library", watcher) is None
+    assert watcher.notes == [f"not held against the incidents that are kept: {tmp_path / 'library'}: Not a directory"]

@@ -108,6 +108,17 @@ class Figures:
         """How many steps there are."""
         return len(self.values)
 
+    @property
+    def unseen_s(self) -> float:
+        """For how long nothing tells how clients did: the server did not answer, or nobody recorded.
+
+        A server at rest is seen; of what tells no sessions at all, that which stands for them counts.
+        """
+        is_seen = np.isfinite(self.spent_s)
+        if not is_seen.any() and self.suffers is not None:
+            is_seen = ~np.isnan(self.values[:, self.suffers])
+        return float((~is_seen).sum()) * self.step_s
+
     def place(self, moment_s: float) -> int:
         """The step that begins at a moment, or next to it; none is before the first or after the last."""
         return int(np.clip(round((moment_s - self.since_s) / self.step_s), 0, self.steps))
@@ -131,8 +142,7 @@ def figures_of(dataset: Dataset) -> Figures | None:
         (rates if one.is_rate else shares)[one.name] = grid.means(one.rows, one.looked)
     unknown = np.full(grid.steps, np.nan)
     commits, active = rates.pop(COMMITS, unknown), shares.pop(DATABASE_TIME, unknown)
-    waited = np.where((active < LEAST_SESSIONS) & ~(commits > 0), np.nan, active)
-    return of_rates(shares, rates, commits, waited, since_s=grid.since_s, step_s=grid.step_s)
+    return of_rates(shares, rates, commits, active, since_s=grid.since_s, step_s=grid.step_s)
 
 
 def of_rates(
@@ -155,8 +165,11 @@ def of_rates(
         step_s: Seconds of a step.
     """
     counted = bool(np.isfinite(commits).any())
+    at_rest = (active < LEAST_SESSIONS) & ~(commits > 0)
     costs = dict(shares)
-    costs[DATABASE_TIME if counted else ACTIVE] = _per(active, commits) if counted else active
+    costs[DATABASE_TIME if counted else ACTIVE] = (
+        _per(np.where(at_rest, np.nan, active), commits) if counted else active
+    )
     if counted:
         costs |= {f"{name}{PER_COMMIT}": _per(values, commits) for name, values in rates.items()}
     plain = {f"{name}{PER_SECOND}": values for name, values in {COMMITS: commits, **rates}.items()}

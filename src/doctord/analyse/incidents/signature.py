@@ -67,6 +67,11 @@ def mean_of(signatures: Sequence[Signature]) -> dict[str, Change]:
     return found
 
 
+def by_weight(signature: Signature) -> list[tuple[str, Change]]:
+    """Figures that moved most and surest first."""
+    return sorted(signature.items(), key=lambda one: -abs(one[1].higher * one[1].log_ratio))
+
+
 def higher(ill: Numbers, usual: Numbers) -> float:
     """Share of pairs in which the ill one is higher, less that in which it is lower.
 

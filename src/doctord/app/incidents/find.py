@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from doctord.analyse.incidents.figures import NEEDS, PER_COMMIT, PER_SECOND, Figures, figures_of
-from doctord.analyse.incidents.scan import FEWEST_STEPS, BadInterval, bad_intervals
-from doctord.analyse.incidents.signature import Change, Signature, signature_of
+from doctord.analyse.incidents.scan import FEWEST_STEPS, SHORTEST, BadInterval, bad_intervals
+from doctord.analyse.incidents.signature import Change, Signature, by_weight, signature_of
 from doctord.app.asked import Interval
 from doctord.app.diagnose import Examination, diagnose
 from doctord.app.incidents.known import Resemblance, resemblance
@@ -46,6 +46,7 @@ class Searched:
         since, until: The time that was searched, UTC.
         step_s: Seconds of a step: what is shorter than eight of them is not found.
         suffers: The figure by which clients suffer; null where none was measured.
+        unseen_s: Seconds of which nothing tells how clients did: the server did not answer, or nobody recorded.
         found: The intervals, the longest wait first.
     """
 
@@ -54,12 +55,20 @@ class Searched:
     until: datetime
     step_s: float
     suffers: str | None
+    unseen_s: float
     found: tuple[Found, ...]
 
     @property
     def healthy(self) -> bool | None:
-        """Whether there is no such interval; null where nothing tells how clients did."""
-        return None if self.suffers is None else not self.found
+        """Whether there is no such interval; null where one may lie in what nothing tells of."""
+        if self.found:
+            return False
+        return None if self.suffers is None or self.is_unseen else True
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether an interval may lie in what nothing tells of."""
+        return self.unseen_s >= SHORTEST * self.step_s
 
 
 def find(source: Source, asked: Interval, library: Path, watcher: Watcher = SILENT) -> Searched:
@@ -92,6 +101,7 @@ def find(source: Source, asked: Interval, library: Path, watcher: Watcher = SILE
         *_span(figures),
         figures.step_s,
         None if figures.suffers is None else figures.names[figures.suffers],
+        figures.unseen_s,
         tuple(found),
     )
 
@@ -106,9 +116,8 @@ def _examined(source: Source, bad: BadInterval, past_s: float, watcher: Watcher)
 
 def _moved(signature: Signature) -> tuple[tuple[str, Change], ...]:
     """What moved most and surest; of what is told by commit and by second the one that moved more."""
-    ordered = sorted(signature.items(), key=lambda one: -abs(one[1].higher * one[1].log_ratio))
     found = dict[str, tuple[str, Change]]()
-    for name, change in ordered:
+    for name, change in by_weight(signature):
         if change.higher:
             found.setdefault(name.removesuffix(PER_COMMIT).removesuffix(PER_SECOND), (name, change))
     return tuple(found.values())[:MOST_MOVED]

@@ -102,20 +102,12 @@ def incident_of(
 
 
 def resembled(source: Source, since: datetime, until: datetime, library: Path, watcher: Watcher) -> Resemblance | None:
-    """What an interval resembles; null where no incident is kept, or too little is told to know.
-
-    Raises:
-        UserError: the library may not be read.
-    """
+    """What an interval resembles; null where no incident is kept, or it cannot be told: the watcher is told why."""
     return _resembled(lambda: figures_around(source, since, until, SILENT)[1], since, until, library, watcher)
 
 
 def resembled_now(measured: Dataset, lake: Path, library: Path, watcher: Watcher) -> Resemblance | None:
-    """The same of what was measured just now, against what a lake tells of the time before.
-
-    Raises:
-        UserError: the library may not be read.
-    """
+    """The same of what was measured just now, against what a lake tells of the time before."""
     since, until = measured.since, measured.until
     if since is None or until is None or not lake.is_dir():
         return None
@@ -131,13 +123,11 @@ def resembled_now(measured: Dataset, lake: Path, library: Path, watcher: Watcher
 def _resembled(
     figures: Callable[[], Figures], since: datetime, until: datetime, library: Path, watcher: Watcher
 ) -> Resemblance | None:
-    incidents = incidents_in(library, watcher)
-    if not incidents:
-        return None
     try:
-        return resemblance(signature_in(figures(), since, until), incidents)
-    except UserError as error:
-        watcher.note(f"not held against the incidents that are kept ({len(incidents)}): {error}")
+        incidents = incidents_in(library, watcher)
+        return resemblance(signature_in(figures(), since, until), incidents) if incidents else None
+    except UserError as error:  # it costs the memory, and never the diagnosis
+        watcher.note(f"not held against the incidents that are kept: {error}")
         return None
 
 

@@ -89,10 +89,10 @@ def incidents_in(library: Path, watcher: Watcher = SILENT) -> list[Incident]:
     Raises:
         UserError: the folder may not be read.
     """
-    if not library.exists():
-        return []
     try:
         files = sorted(path for path in library.iterdir() if path.suffix == ".json")
+    except FileNotFoundError:
+        return []
     except OSError as error:
         raise UserError(f"{library}: {error.strerror}", "name the folder of a library that you may read") from error
     found = list[Incident]()
