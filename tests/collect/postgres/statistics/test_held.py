@@ -101,10 +101,10 @@ def test_clients_that_went_without_a_word_are_told_by_the_process_of_each(
 
 @contextmanager
 def connection() -> Iterator[tuple[socket.socket, socket.socket, int]]:
-    """A connection on loopback: the client's end, the server's, and the server's port."""
+    """A connection on loopback: the client's end, at an address that no other test has, the server's, and its port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        with socket.create_connection(("127.0.0.1", port)) as client:
+        with socket.create_connection(("127.0.0.1", port), source_address=("127.9.8.7", 0)) as client:
             accepted, _ = server.accept()
             with accepted:
                 yield client, accepted, port
