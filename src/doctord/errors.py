@@ -8,3 +8,7 @@ class UserError(Exception):
         """Say what is wrong, and what to do instead."""
         super().__init__(message)
         self.hint = hint
+
+    def __reduce__(self) -> tuple[type["UserError"], tuple[str, str]]:
+        """How it is pickled: it may be of a process that worked for this one."""
+        return type(self), (str(self), self.hint)

@@ -26,6 +26,7 @@ NEEDS = {
 }
 QUEUED_AND_SERVED_MS = pl.col("host_queue_ms") + pl.col("device_ms")
 ACTIVE = "active sessions"
+TRANSACTIONS = "transactions"
 FEWEST_WINDOWS = 10
 SCALE_OF_MAD = 1.4826
 SELDOM = 4.0
@@ -96,7 +97,7 @@ def _signs(dataset: Dataset, window_s: float | None) -> list[tuple[str, str, pl.
     used, pressure = 100 - pl.col("idle_pct") - pl.col("wait_io_pct").fill_null(0), pl.col("pressure_some_pct")
     signs = [
         (ACTIVE, "on average", _active(dataset, host, window_s)),
-        ("transactions", "per s", _transactions(dataset, window_s)),
+        (TRANSACTIONS, "per s", _transactions(dataset, window_s)),
         ("CPU used", "%", _means_of_host(host, used, window_s)),
         ("CPU pressure", "% of the time", _means_of_host(host, pressure, window_s)),
         ("memory pressure", "% of the time", _means_of_host(dataset.frame("memory"), pressure, window_s)),

@@ -57,6 +57,11 @@ class Interval:
         return self.since is None and self.until is None
 
     @property
+    def is_open(self) -> bool:
+        """Whether one of its ends is a time of day, whose day is told by what was measured."""
+        return isinstance(self.since, TimeOfDay) or isinstance(self.until, TimeOfDay)
+
+    @property
     def moments(self) -> tuple[datetime, datetime]:
         """Its beginning and its end, once both are moments.
 
@@ -73,8 +78,7 @@ class Interval:
         Raises:
             UserError: it ends before it begins.
         """
-        is_open = isinstance(self.since, TimeOfDay) or isinstance(self.until, TimeOfDay)
-        last = end() if is_open else None
+        last = end() if self.is_open else None
         since, until = placed(self.since, last), placed(self.until, last)
         if since and until and since > until and isinstance(self.until, TimeOfDay):
             until += -((until - since) // A_DAY) * A_DAY

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Literal, Protocol, TypeAlias
 
-Unit: TypeAlias = Literal["s", "files", "bytes"]
+Unit: TypeAlias = Literal["s", "files", "hosts", "bytes"]
 
 
 class Progress(Protocol):

@@ -47,6 +47,7 @@ class Terminal(Watcher):
         amounts = {
             "s": TextColumn("{task.completed:.0f} of {task.total:.0f} s"),
             "files": MofNCompleteColumn(),
+            "hosts": MofNCompleteColumn(),
             "bytes": DownloadColumn(),
         }
         columns = (TextColumn(doing), BarColumn(), amounts[unit], TextColumn("{task.description}", markup=False))

@@ -1,0 +1,1 @@
+"""Many hosts beside each other: whom a fault is common to, and who is unlike its peers."""

@@ -1,0 +1,177 @@
+"""The hosts of a fleet: a folder of lakes, each in a folder that is named after its host, and what is said of them."""
+
+import csv
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+from doctord.app.watcher import Watcher
+from doctord.errors import UserError
+from doctord.lake.place import is_lake
+
+# PLACE/HOST or PLACE/SITE/HOST: who looks for lakes everywhere reads a whole disk.
+DEEPEST: Final = 2
+LABELS: Final = ("labels.toml", "labels.csv")
+ROLE: Final = "role"
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host of a fleet.
+
+    Attributes:
+        name: Of the folder of its lake; with the folder above it where two have that name.
+        lake: Where that is.
+        labels: What is said of it: site, role, array, by the label's name.
+    """
+
+    name: str
+    lake: Path
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which hosts of a fleet count.
+
+    Attributes:
+        names: Patterns of their names, as a shell has them (`db-*`); none: all.
+        labels: Labels with the value that they must have.
+    """
+
+    names: Sequence[str] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def asked(cls, names: Sequence[str], labels: Sequence[str]) -> "Chosen":
+        """Of patterns, and of labels as somebody writes them: `role=oltp`.
+
+        Raises:
+            UserError: a label is not of that form.
+        """
+        pairs = [text.partition("=") for text in labels]
+        for text, (name, _, value) in zip(labels, pairs, strict=True):
+            if not name or not value:
+                raise UserError(f"{text!r} is no label with its value", "--label role=oltp")
+        return cls(names, {name.strip(): value.strip() for name, _, value in pairs})
+
+    def holds(self, host: Host) -> bool:
+        """Whether a host is among them."""
+        return (not self.names or any(fnmatchcase(host.name.lower(), name.lower()) for name in self.names)) and all(
+            host.labels.get(name) == value for name, value in self.labels.items()
+        )
+
+
+def hosts_of(place: Path, chosen: Chosen, labels: Path | None, watcher: Watcher) -> list[Host]:
+    """The hosts of a fleet that count, by name.
+
+    Args:
+        place: A folder of lakes: `PLACE/HOST` or `PLACE/SITE/HOST`.
+        chosen: Which of them.
+        labels: File of labels; null: `labels.toml` or `labels.csv` in the place, where there is one.
+        watcher: Who is told of a folder that may not be read.
+
+    Raises:
+        UserError: there is no such place, no host in it or none that counts, or the labels cannot be read.
+    """
+    if not place.is_dir():
+        raise UserError(f"{place}: no such folder", "name a folder that holds a lake for each host")
+    lakes = [place] if is_lake(place) else list(_lakes(place, 1, watcher))
+    if not lakes:
+        raise UserError(
+            f"{place}: no lake is in it",
+            "record into a folder for each host: doctord record --lake PLACE/HOST; or copy their lakes there",
+        )
+    said = labels_in(labels or next((place / name for name in LABELS if (place / name).is_file()), None))
+    hosts = [Host(name, lake, _of(name, said)) for name, lake in _named(lakes)]
+    found = sorted((host for host in hosts if chosen.holds(host)), key=lambda host: (host.name, str(host.lake)))
+    if not found:
+        some = ", ".join(sorted(host.name for host in hosts)[:5])
+        raise UserError(f"none of the {len(hosts)} hosts is asked for", f"there are {some}; see --host and --label")
+    return found
+
+
+def _named(lakes: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Each lake with the name of its folder, and of the one above where two sites have a host of that name."""
+    names = [lake.resolve().name for lake in lakes]
+    for name, lake in zip(names, lakes, strict=True):
+        yield (name if names.count(name) == 1 else f"{lake.resolve().parent.name}/{name}"), lake
+
+
+def _lakes(folder: Path, depth: int, watcher: Watcher) -> Iterator[Path]:
+    try:
+        below = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    except OSError as error:
+        watcher.note(f"{folder}: {error.strerror}; skipped")
+        return
+    for path in below:
+        if is_lake(path):
+            yield path
+        elif depth < DEEPEST:
+            yield from _lakes(path, depth + 1, watcher)
+
+
+def labels_in(path: Path | None) -> list[tuple[str, dict[str, str]]]:
+    """Patterns of hosts' names, each with the labels of those; of several that fit, the later one holds.
+
+    A TOML file has a table for each pattern (`["db-fra-*"]`, `site = "fra"`), a CSV file a column `host` of patterns,
+    and a column for each label. Null is no file.
+
+    Raises:
+        UserError: it cannot be read, or is of another form.
+    """
+    if path is None:
+        return []
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: {error}", "name a TOML or CSV file of labels") from error
+    return _of_toml(path, text) if path.suffix.lower() == ".toml" else _of_csv(path, text)
+
+
+def _of_toml(path: Path, text: str) -> list[tuple[str, dict[str, str]]]:
+    try:
+        tables: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: {error}", '["db-*"] on a line, and below it: role = "oltp"') from error
+    for pattern, told in tables.items():
+        if not isinstance(told, dict):
+            raise UserError(f"{path}: {pattern} is no table", f'["{pattern}"] on a line, and below it: role = "oltp"')
+        for name, value in told.items():
+            if not isinstance(value, str | int):
+                raise UserError(f"{path}: {name} of {pattern} is no text", f'{name} = "..."')
+    return [(pattern, {name: str(value) for name, value in told.items()}) for pattern, told in tables.items()]
+
+
+def _of_csv(path: Path, text: str) -> list[tuple[str, dict[str, str]]]:
+    rows = csv.DictReader(text.splitlines())
+    names = [name.strip() for name in rows.fieldnames or ()]
+    if "host" not in names:
+        raise UserError(f"{path}:1: there is no column host", "host,site,role on the first line")
+    if twice := _twice(names):
+        raise UserError(f"{path}:1: there are two columns {twice}", "name each label once")
+    rows.fieldnames = names
+    found = list[tuple[str, dict[str, str]]]()
+    for row in rows:
+        if None in row:
+            raise UserError(f"{path}:{rows.line_num}: more cells than columns", "put a text with commas in quotes")
+        told = {name: value.strip() for name, value in row.items() if value and value.strip()}
+        if "host" in told:
+            found.append((told.pop("host"), told))
+    return found
+
+
+def _twice(names: Collection[str]) -> str | None:
+    seen = set[str]()
+    return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+
+
+def _of(name: str, said: Sequence[tuple[str, Mapping[str, str]]]) -> dict[str, str]:
+    found = dict[str, str]()
+    for pattern, labels in said:
+        if fnmatchcase(name.lower(), pattern.lower()):
+            found.update(labels)
+    return found

@@ -1,0 +1,50 @@
+"""`doctord fleet`: the same question to many hosts."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from doctord.cli import Terminal, app, command, show
+from doctord.cli.arguments import Json, Past, When, argument, file, name, number, takes
+
+fleet = typer.Typer(no_args_is_help=True, help="Ask many hosts the same: who is ill, and what they have in common.")
+app.add_typer(fleet, name="fleet")
+
+Place = Annotated[Path, argument("The folder that holds a lake for each host: PLACE/HOST, PLACE/SITE/HOST.", "PLACE")]
+
+
+@command(fleet)
+def diagnose(
+    *,
+    place: Place,
+    when: When,
+    past: Past = "1d",
+    host: Annotated[list[str] | None, name("Only hosts of this name or pattern: 'db-*'.", "--host")] = None,
+    label: Annotated[list[str] | None, takes("NAME=VALUE")("Only hosts with this label: role=oltp.", "--label")] = None,
+    labels: Annotated[
+        Path | None, file("Labels of hosts, in TOML or CSV (default: labels.toml or labels.csv in PLACE).")
+    ] = None,
+    processes: Annotated[int | None, number("Processes to judge with (default: one for each CPU).", min=1)] = None,
+    json: Json = False,
+) -> int:
+    """Diagnose the same time of many hosts: the worst first, and what those that are ill have in common.
+
+    Hosts with the same label `role` are peers: who is far above them at the same load is told too.
+
+    Exit status: 0 no finding above a note on any host, 1 a warning or worse, 2 none, but a host could not be judged, or
+    a wrong option.
+    """
+    import os
+
+    from doctord.app.fleet import diagnose as diagnosing
+    from doctord.app.fleet.hosts import Chosen, hosts_of
+    from doctord.fleet.processes import Processes
+    from doctord.report import fleet as words
+
+    watcher = Terminal()
+    chosen = Chosen.asked(host or [], label or [])
+    hosts = hosts_of(place, chosen, labels, watcher)
+    engine = Processes(processes or len(os.sched_getaffinity(0)))
+    found = diagnosing.diagnose_fleet(str(place), hosts, when.interval(past), engine, watcher)
+    return show(found, words, json=json)

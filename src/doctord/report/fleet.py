@@ -1,0 +1,220 @@
+"""The verdict on a fleet: who is ill, what those have in common, who is unlike its peers."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from rich.text import Text
+
+from doctord.analyse.fleet.common import Common
+from doctord.analyse.fleet.peers import Outlier
+from doctord.app.fleet.diagnose import FleetVerdict, Shared, Verdict
+from doctord.app.fleet.hosts import Host
+from doctord.diagnose.finding import Finding
+from doctord.report import wording
+from doctord.report.lines import hanging, heading, one_line, printed
+from doctord.report.phrases import said, says_share, time
+from doctord.report.wording import clean, iso, percent
+from doctord.units import number
+
+# What fits on a screen; --json has all.
+MOST_HOSTS, MOST_OUTLIERS, MOST_FAILED, MOST_NAMED = 30, 10, 10, 6
+SCHEMA_VERSION: Final = 1
+
+
+def document(found: FleetVerdict) -> dict[str, Any]:
+    """What `doctord fleet diagnose --json` gives."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "place": found.place,
+        "since": iso(found.since),
+        "until": iso(found.until),
+        "healthy": found.healthy,
+        "shared": [_shared(one) for one in found.shared],
+        "outliers": [
+            {
+                "host": one.host,
+                "role": one.role,
+                "figure": one.figure,
+                "unit": one.unit,
+                "value": one.value,
+                "median": one.median,
+                "above": one.above,
+                "peers": one.peers,
+            }
+            for one in found.outliers
+        ],
+        "hosts": [_host(host, verdict) for host, verdict in found.hosts],
+        "failed": [
+            {"host": host.name, "labels": dict(host.labels), "reason": failed.reason, "hint": failed.hint}
+            for host, failed in found.failed
+        ],
+    }
+
+
+def _shared(one: Shared) -> dict[str, Any]:
+    common = one.common
+    return {
+        "cause": one.cause,
+        "severity": one.severity,
+        "title": said(one.first.title),
+        "hosts": list(one.hosts),
+        "common": common
+        and {
+            "label": common.label,
+            "value": common.value,
+            "ill": common.ill,
+            "hosts": common.hosts,
+            "ill_others": common.ill_others,
+            "others": common.others,
+            "chance": common.chance,
+        },
+    }
+
+
+def _host(host: Host, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "host": host.name,
+        "labels": dict(host.labels),
+        "since": iso(verdict.since),
+        "until": iso(verdict.until),
+        "health": verdict.health,
+        "findings": [
+            {
+                "cause": one.cause,
+                "severity": one.severity,
+                "database": one.database,
+                "title": said(one.title),
+                "impact": one.impact.share,
+                "impact_known": one.impact.known,
+                "time_of": one.time_of or verdict.time_of,
+                "confidence": one.confidence,
+                "explained_by": one.explained_by,
+                "since": iso(one.interval[0]) if one.interval else None,
+                "until": iso(one.interval[1]) if one.interval else None,
+            }
+            for one in verdict.findings
+        ],
+        "figures": verdict.signs,
+        "notes": list(verdict.notes),
+    }
+
+
+def render(found: FleetVerdict) -> str:
+    """The same, to be read on a terminal."""
+    return printed(lambda width: _page(found, width), None, colour=None)
+
+
+def _page(found: FleetVerdict, width: int) -> Iterator[Text]:
+    ill, hosts = len(found.ill), len(found.hosts) + len(found.failed)
+    if ill:
+        verdict, style = f"{ill} of {_hosts(hosts)} {'is' if ill == 1 else 'are'} not healthy", "bold red"
+    elif found.unjudged == hosts:
+        verdict, style = f"No verdict on any of {_hosts(hosts)}", "bold yellow"
+    elif found.unjudged:
+        verdict, style = (
+            f"No finding above a note, and no verdict on {found.unjudged} of {_hosts(hosts)}",
+            "bold yellow",
+        )
+    else:
+        verdict, style = f"No finding above a note on {_hosts(hosts)}", "bold green"
+    yield one_line(verdict, style, width)
+    unjudged = f"; no verdict on {found.unjudged}" if ill and found.unjudged else ""
+    yield from hanging("", f"{found.place}, {wording.interval(found.since, found.until)}{unjudged}", width)
+    yield from _what_is_shared(found.shared, width)
+    yield from _who_is_ill(found, width)
+    yield from _who_is_unlike(found.outliers, width)
+    yield from _who_was_not_judged(found, width)
+
+
+def _hosts(many: int) -> str:
+    return "1 host" if many == 1 else f"{many:,} hosts"
+
+
+def _what_is_shared(shared: Sequence[Shared], width: int) -> Iterator[Text]:
+    if not shared:
+        return
+    yield from heading("What hosts have in common", width)
+    for one in shared:
+        title = Text.assemble(f"{one.cause}, {one.severity}", style="bold")
+        yield from hanging(f"{_hosts(len(one.hosts)):>10}  ", title, width)
+        indent = " " * 12
+        if one.common:
+            yield from hanging(indent, clean(_in_common(one.common)), width)
+        yield from hanging(indent, clean(f"{_named(one.hosts)}: {said(one.first.title)}"), width)
+
+
+def _in_common(common: Common) -> str:
+    """Whom a label tells apart.
+
+    >>> _in_common(Common("array", "ams-3", 40, 40, 0, 960, 1e-70))
+    'array ams-3: all 40 hosts of it, and none of the 960 others'
+    """
+    inside = f"all {common.ill}" if common.ill == common.hosts else f"{common.ill} of the {common.hosts}"
+    outside = f"none of the {common.others:,} others"
+    if common.ill_others:
+        outside = f"{common.ill_others} of the {common.others:,} others"
+    return f"{common.label} {common.value}: {inside} hosts of it, and {outside}"
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return wording.listed([*names[:MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])])
+
+
+def _who_is_ill(found: FleetVerdict, width: int) -> Iterator[Text]:
+    """The hosts that are ill of what is not told already as common to several."""
+    told = {one.cause for one in found.shared}
+    own = [(host, verdict) for host, verdict in found.ill if {one.cause for one in verdict.causes} - told]
+    if own:
+        yield from heading("Other hosts" if told else "Hosts", width, "the worst first")
+    size = min(max((len(host.name) for host, _ in own[:MOST_HOSTS]), default=0), 30)
+    for host, verdict in own[:MOST_HOSTS]:
+        first, *others = [one for one in verdict.causes if one.cause not in told]
+        more = f"; {len(others)} more" if others else ""
+        label = f"{first.severity:<8}  {clean(host.name):<{size}}  "
+        yield from hanging(label, clean(f"{_told(first, verdict)}{more}"), width)
+    yield from _left_out(len(own) - MOST_HOSTS, width)
+    if found.ill:
+        yield Text()
+        when = f"--from {found.since:%FT%TZ} --to {found.until:%FT%TZ}"
+        yield from hanging("Evidence ", clean(f"doctord diagnose --lake {found.ill[0][0].lake} {when}"), width)
+
+
+def _told(finding: Finding, verdict: Verdict) -> str:
+    """A finding in one sentence, with its share once."""
+    of, title = finding.time_of or verdict.time_of, said(finding.title)
+    if finding.impact.share is None or says_share(finding.title, of):
+        return title
+    most = "at most " if finding.impact.known == "at_most" else ""
+    return f"{title} ({most}{percent(finding.impact.share)} of {time(of)})"
+
+
+def _who_is_unlike(outliers: Sequence[Outlier], width: int) -> Iterator[Text]:
+    if not outliers:
+        return
+    yield from heading("Unlike their peers", width, "of one role, at about the same load")
+    for one in outliers[:MOST_OUTLIERS]:
+        role = f" of role {one.role}" if one.role else ""
+        above = "all" if one.above == 1 else f"{percent(one.above)} of"
+        told = (
+            f"{one.figure} {number(one.value)} {one.unit}, above {above} its {one.peers:,} peers{role} "
+            f"(median {number(one.median)} {one.unit})"
+        )
+        yield from hanging(f"{clean(one.host)}  ", clean(told), width)
+    yield from _left_out(len(outliers) - MOST_OUTLIERS, width)
+
+
+def _who_was_not_judged(found: FleetVerdict, width: int) -> Iterator[Text]:
+    unjudged = [(host.name, failed.reason) for host, failed in found.failed]
+    unjudged += [(host.name, "too little was measured") for host, one in found.hosts if one.health == "not_judged"]
+    if not unjudged:
+        return
+    yield from heading("No verdict", width)
+    for name, reason in unjudged[:MOST_FAILED]:
+        yield from hanging(f"{clean(name)}  ", clean(reason), width)
+    yield from _left_out(len(unjudged) - MOST_FAILED, width)
+
+
+def _left_out(more: int, width: int) -> Iterator[Text]:
+    if more > 0:
+        yield from hanging("", f"and {more:,} more: --json has all", width)

@@ -1,0 +1,100 @@
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from doctord.app.asked import Interval
+from doctord.app.fleet.diagnose import diagnose_fleet
+from doctord.app.fleet.engine import Failed
+from doctord.app.fleet.hosts import Chosen, Host, hosts_of
+from doctord.dataset.rows import rows
+from doctord.errors import UserError
+from doctord.lake.writer import LakeWriter
+from heard import Heard
+from incident_recordings import END, SECONDS, lake, moment, tables
+
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+IN_IT = Interval(moment(0), moment(SECONDS))
+
+
+class Here:
+    """One after the other, in this process; after so many somebody presses Ctrl-C."""
+
+    def __init__(self, until: int | None = None) -> None:
+        self.until = until
+
+    def each(self, do: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[tuple[Task, Done | Failed]]:
+        for number, task in enumerate(tasks):
+            if number == self.until:
+                raise KeyboardInterrupt
+            try:
+                yield task, do(task)
+            except UserError as refused:
+                yield task, Failed(str(refused), refused.hint)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Nine hosts: three that share an array wait for row locks, one for tables, one tells nothing."""
+    folder = tmp_path_factory.mktemp("fleet")
+    for number in range(8):
+        event = "tuple" if number < 3 else "relation" if number == 3 else None
+        lake(folder / f"db{number}", event=event, begin=0, end=SECONDS, seed=number)
+    (folder / "mute" / "sealed" / "cpu").mkdir(parents=True)
+    (folder / "labels.csv").write_text("host,role,array\n*,oltp,a1\ndb0,,a2\ndb1,,a2\ndb2,,a2\n")
+    return folder
+
+
+def hosts(place: Path, *names: str) -> list[Host]:
+    return hosts_of(place, Chosen(names), None, Heard())
+
+
+def test_the_worst_come_first_and_what_they_share_is_said_once(place: Path) -> None:
+    found = diagnose_fleet(str(place), hosts(place), IN_IT, Here(), Heard())
+    assert found.healthy is False
+    assert {host.name for host, _ in found.ill} == {"db0", "db1", "db2", "db3"}
+    (shared,) = found.shared
+    assert (shared.cause, set(shared.hosts), shared.severity) == ("row_locks", {"db0", "db1", "db2"}, "critical")
+    assert [(host.name, failed.reason[:20]) for host, failed in found.failed] == [("mute", "nothing was recorded")]
+    verdicts = {host.name: verdict for host, verdict in found.hosts}
+    assert verdicts["db3"].causes
+    assert all(not finding.for_ for verdict in verdicts.values() for finding in verdict.findings)
+    assert verdicts["db5"].health == "healthy"
+    assert verdicts["db5"].signs["transactions"] == pytest.approx(100, rel=0.02)
+
+
+def test_what_few_have_is_theirs_alone(place: Path) -> None:
+    found = diagnose_fleet(str(place), hosts(place, "db1", "db2", "db7"), IN_IT, Here())
+    assert (len(found.ill), found.shared) == (2, ())
+
+
+def test_a_host_without_a_verdict_is_no_clean_bill(place: Path) -> None:
+    assert diagnose_fleet(str(place), hosts(place, "db5", "db6"), IN_IT, Here()).healthy is True
+    found = diagnose_fleet(str(place), hosts(place, "db5", "mute"), IN_IT, Here())
+    assert (found.healthy, found.unjudged) == (None, 1)
+
+
+def test_interrupted_it_tells_what_is_known(place: Path) -> None:
+    watcher = Heard()
+    found = diagnose_fleet(str(place), hosts(place, "db4", "db5", "db6"), IN_IT, Here(until=1), watcher)
+    assert [host.name for host, _ in found.hosts] == ["db4"]
+    assert [host.name for host, _ in found.failed] == ["db5", "db6"]
+    assert (found.healthy, watcher.notes) == (None, ["interrupted: this is of the hosts that were judged so far"])
+
+
+def test_a_time_of_day_is_that_of_the_lake_that_ends_last(place: Path) -> None:
+    asked = Interval.asked("22:00", f"22:{END // 60:02}")
+    found = diagnose_fleet(str(place), hosts(place, "mute", "db5"), asked, Here(), Heard())
+    assert found.since == moment(0)
+    assert [host.name for host, _ in found.hosts] == ["db5"]
+
+
+def test_a_lake_of_two_hosts_is_not_judged_as_one(tmp_path: Path) -> None:
+    with LakeWriter(tmp_path / "both") as writer:
+        for name, told in tables(None).items():
+            writer.append(rows(name, told))
+            writer.append(rows(name, [{**row, "host": "db2"} for row in told]))
+    found = diagnose_fleet("both", hosts(tmp_path), IN_IT, Here(), Heard())
+    assert "tells of 2 hosts: db1, db2" in found.failed[0][1].reason

@@ -1,0 +1,52 @@
+"""One question to many hosts, in processes of their own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from in_process import doctord
+from incident_recordings import SECONDS, lake
+
+IN_IT = ("--from", "2026-11-20T22:00:00Z", "--to", "2026-11-20T22:03:20Z")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("fleet")
+    for number in range(4):
+        lake(folder / f"db{number}", event="tuple" if number < 3 else None, begin=0, end=SECONDS, seed=number)
+    (folder / "torn" / "sealed" / "cpu" / "2026-11-20").mkdir(parents=True)
+    (folder / "torn" / "sealed" / "cpu" / "2026-11-20" / "20261120T220000Z-1f2e3d4c.parquet").write_bytes(b"PAR1")
+    return folder
+
+
+def test_it_is_read_on_a_terminal(place: Path) -> None:
+    told = doctord("fleet", "diagnose", place, *IN_IT)
+    assert told.returncode == 1
+    assert "3 of 5 hosts are not healthy" in told.stdout
+    assert "3 hosts  row_locks, critical" in told.stdout
+    assert f"doctord diagnose --lake {place}/db" in " ".join(told.stdout.split())
+    assert "torn  " in told.stdout
+    assert max(map(len, told.stdout.splitlines())) <= 80
+
+
+def test_the_document_has_each_host(place: Path) -> None:
+    told = doctord("fleet", "diagnose", place, *IN_IT, "--host", "db*", "--processes", "1", "--json")
+    document = json.loads(told.stdout)
+    assert document["healthy"] is False
+    assert {one["host"]: one["health"] for one in document["hosts"]} == {
+        "db0": "not_healthy", "db1": "not_healthy", "db2": "not_healthy", "db3": "healthy",
+    }  # fmt: skip
+    first = document["hosts"][0]["findings"][0]
+    assert (first["cause"], first["severity"], first["time_of"]) == ("row_locks", "critical", "database")
+    (shared,) = document["shared"]
+    assert (shared["cause"], len(shared["hosts"]), shared["common"]) == ("row_locks", 3, None)
+
+
+def test_its_exit_status_is_that_of_the_worst(place: Path) -> None:
+    assert doctord("fleet", "diagnose", place, *IN_IT, "--host", "db3").returncode == 0
+    torn = doctord("fleet", "diagnose", place, *IN_IT, "--host", "db3", "--host", "torn")
+    assert torn.returncode == 2
+    assert "no verdict on 1 of 2 hosts" in torn.stdout
+    assert doctord("fleet", "diagnose", place / "none", *IN_IT).returncode == 2
