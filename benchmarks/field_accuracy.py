@@ -29,7 +29,8 @@ from doctord.app.source import Files
 from doctord.diagnose.finding import Diagnosis
 from doctord.errors import UserError
 from doctord.read.source import ReadOptions
-from doctord.report.wording import clean, verdict
+from doctord.report.plain import clean
+from doctord.report.wording import verdict
 
 REFERENCE: Final = Path(__file__).parents[1] / "docs" / "reference"
 ROOTS = {name: Path(os.environ.get(f"DOCTORD_{name.upper()}", BESIDE / name)) for name in ("corpus", "casebook")}

@@ -52,7 +52,8 @@ def test_one_word_for_one_thing() -> None:
                 if word.startswith("--") and option.metavar:
                     words.setdefault(word, set()).add(option.metavar)
     several = {word: kinds for word, kinds in words.items() if len(kinds) > 1}
-    assert several == {"--with": {"LAKE", "NAME"}}  # what more to judge by, and what more to let the recorder see
+    # What more to judge by, and what more to let the recorder see; up to when, and where to.
+    assert several == {"--with": {"LAKE", "NAME"}, "--to": {"MOMENT", "PLACE"}}
     assert not words.keys() & {"--file", "--within", "--report"}
 
 

@@ -1,5 +1,8 @@
 """Where measurements come from: a lake, files of other tools, or this host now. All give the same."""
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -24,6 +27,9 @@ from doctord.errors import UserError
 from doctord.lake.history import History
 from doctord.lake.place import default_lake, is_lake
 from doctord.lake.query import Lake
+from doctord.lake.store.bundle import INCOMING
+from doctord.lake.store.shipped import Shipped, hosts_in
+from doctord.lake.store.store import address_of, store_at
 from doctord.read.gather import FileRead
 from doctord.read.source import ReadOptions
 
@@ -57,11 +63,11 @@ class Recorded:
     """A lake; the usual one where none is named. It is asked for the last hour where no moment is given.
 
     Attributes:
-        lake: Where it is.
+        lake: Where it is: a folder, or what a host shipped to a store.
         host: The one host that counts; null: all that there are.
     """
 
-    lake: Path | None = None
+    lake: Path | Shipped | None = None
     host: str | None = None
 
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT, where: Mapping[str, str] | None = None) -> Seen:
@@ -202,7 +208,31 @@ def source_of(
         raise UserError("either files or a lake", "doctord read PATH... --lake LAKE puts files into a lake")
     if lakes:
         return Recorded(lakes[0], host)
-    return Files(paths, options, host) if paths else Recorded(lake, host)
+    return Files(paths, options, host) if paths else recorded(lake, host)
+
+
+def recorded(lake: Path | None, host: str | None = None) -> Recorded:
+    """A lake, or what a host shipped to a store, which may stand in its place: its address, or a folder.
+
+    What is fetched of a store is removed when the program ends.
+
+    Raises:
+        UserError: several hosts ship there and none of them is named, or the one that is named does not.
+    """
+    address = lake and address_of(lake)
+    if lake is None or not (address or (lake / INCOMING).is_dir()):
+        return Recorded(lake, host)
+    store = store_at(address or str(lake))
+    hosts = hosts_in(store)
+    chosen = [name for name in hosts if host is None or is_host(name, host)]
+    if not chosen:
+        there = f"there are {len(hosts)}: {', '.join(hosts[:5])}" if hosts else "doctord ship sends there"
+        raise UserError(f"{store.address}: no {f'host {host}' if host else 'host'} is there", there)
+    if len(chosen) > 1:
+        raise several(chosen)
+    folder = tempfile.mkdtemp(prefix="doctord-fetched-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Recorded(Shipped(store, chosen[0], Path(folder)))
 
 
 def held(span: tuple[datetime, datetime] | None) -> str:

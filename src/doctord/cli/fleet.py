@@ -11,7 +11,9 @@ from doctord.cli.arguments import Json, Past, When, argument, file, name, number
 fleet = typer.Typer(no_args_is_help=True, help="Ask many hosts the same: who is ill, and what they have in common.")
 app.add_typer(fleet, name="fleet")
 
-Place = Annotated[Path, argument("The folder that holds a lake for each host: PLACE/HOST, PLACE/SITE/HOST.", "PLACE")]
+Place = Annotated[
+    str, argument("A folder of lakes, one for each host, or what hosts ship to: a folder, s3://BUCKET.", "PLACE")
+]
 
 
 @command(fleet)
@@ -46,5 +48,5 @@ def diagnose(
     chosen = Chosen.asked(host or [], label or [])
     hosts = hosts_of(place, chosen, labels, watcher)
     engine = Processes(processes or len(os.sched_getaffinity(0)))
-    found = diagnosing.diagnose_fleet(str(place), hosts, when.interval(past), engine, watcher)
+    found = diagnosing.diagnose_fleet(place, hosts, when.interval(past), engine, watcher)
     return show(found, words, json=json)

@@ -19,6 +19,7 @@ from doctord.dataset.dataset import Dataset, arrow_schema
 from doctord.dataset.tables import OLD_NAMES, OLD_WORDS, TABLES
 from doctord.lake.place import LakeError, LakePaths, begun
 from doctord.lake.sealed import A_DAY, Interval, Sound, examined, readable
+from doctord.lake.store.shipped import Shipped
 from doctord.lake.whole_tables import rows_between
 
 if TYPE_CHECKING:
@@ -62,12 +63,14 @@ class Lake:
     `problems` names every file, or part of one, that could not be read; the rest is there all the same.
     """
 
-    def __init__(self, path: Path, threads: int | None = None) -> None:
+    def __init__(self, place: Path | Shipped, threads: int | None = None) -> None:
         """Look for a lake at this path; raises a LakeError when there is none, or it may not be read.
 
-        `threads`: how many it is queried with; else as many as there are CPUs.
+        Of what was shipped to a store, what is asked for is fetched first. `threads`: how many it is queried with; else
+        as many as there are CPUs.
         """
-        self.path = path
+        self._shipped = place if isinstance(place, Shipped) else None
+        self.path = path = place.folder if isinstance(place, Shipped) else place
         self._config: dict[str, str | bool | int | float | list[str]] = {"threads": threads} if threads else {}
         self._place = LakePaths(path)
         self.problems: list[str] = []
@@ -170,6 +173,8 @@ class Lake:
 
     def span(self) -> tuple[datetime, datetime] | None:
         """Time of the first and the last row; null for an empty lake."""
+        if self._shipped:
+            self.problems += self._shipped.fetch_ends()
         held = {name: part for name, part in self._snapshot(set(TABLES), Interval(), rows=False).items() if part.holds}
         if not held:
             return None
@@ -196,6 +201,8 @@ class Lake:
         sealed: bool = False,
         rows: bool = True,
     ) -> dict[str, _Parts]:
+        if self._shipped and rows:
+            self.problems += self._shipped.fetch(wanted, interval)
         parts = {name: _Parts() for name in TABLES}
         segments = {path.stem: self._read(path, wanted) for path in ([] if sealed else self._place.segments())}
         in_parquet = set[tuple[str, str]]()

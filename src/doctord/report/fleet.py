@@ -13,7 +13,8 @@ from doctord.diagnose.finding import Finding
 from doctord.report import wording
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.phrases import said, says_share, time
-from doctord.report.wording import clean, iso, percent
+from doctord.report.plain import clean
+from doctord.report.wording import iso, percent
 from doctord.units import number
 
 # What fits on a screen; --json has all.
@@ -177,7 +178,9 @@ def _who_is_ill(found: FleetVerdict, width: int) -> Iterator[Text]:
     if found.ill:
         yield Text()
         when = f"--from {found.since:%FT%TZ} --to {found.until:%FT%TZ}"
-        yield from hanging("Evidence ", clean(f"doctord diagnose --lake {found.ill[0][0].lake} {when}"), width)
+        worst = found.ill[0][0]
+        whose = f" --host {worst.name}" if worst.is_shipped else ""
+        yield from hanging("Evidence ", clean(f"doctord diagnose --lake {worst.lake}{whose} {when}"), width)
 
 
 def _told(finding: Finding, verdict: Verdict) -> str:

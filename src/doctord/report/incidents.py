@@ -16,7 +16,8 @@ from doctord.app.incidents.library import Incident
 from doctord.report import wording
 from doctord.report.diagnosis import document as documents
 from doctord.report.lines import hanging, heading, one_line, printed, table
-from doctord.report.wording import clean, iso
+from doctord.report.plain import clean
+from doctord.report.wording import iso
 from doctord.units import duration, in_share, number
 
 MOST_MOVED_SHOWN: Final = 4

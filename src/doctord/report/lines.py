@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from doctord.printable import printable
-from doctord.report.wording import JOINT, clean, together
+from doctord.report.plain import JOINT, clean, together
 
 NARROWEST, WIDEST = 40, 120
 WORDS = 16  # columns that words need beside figures

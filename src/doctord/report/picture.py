@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from doctord.report.palettes import Rgb
-from doctord.report.wording import clean
+from doctord.report.plain import clean
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw

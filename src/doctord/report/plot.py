@@ -13,8 +13,8 @@ from itertools import pairwise
 from statistics import median
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from doctord.report.plain import clean
 from doctord.report.series import Series, Step
-from doctord.report.wording import clean
 from doctord.units import number
 
 WIDTH, HEIGHT = 480, 212

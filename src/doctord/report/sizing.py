@@ -7,7 +7,7 @@ from typing import Any
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.working import Given, Number, Quantity, Step
 from doctord.app.size import Answer
-from doctord.report.wording import JOINT, together
+from doctord.report.plain import JOINT, together
 
 WIDTH = 80
 SCHEMA_VERSION = 1

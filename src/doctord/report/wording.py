@@ -5,7 +5,6 @@ from datetime import UTC, date, datetime
 
 from doctord.analyse.vitals import Vital
 from doctord.diagnose.finding import Diagnosis, Finding
-from doctord.regex import regex
 from doctord.report.phrases import said, says_share, time
 from doctord.units import duration, in_share, number, quantity
 
@@ -15,10 +14,6 @@ MOST_DEVICES = 3
 MOST_UNJUDGED = 3  # hosts that are named
 LEAST_EXPLAINED = 0.005
 OVERVIEW_FROM = 4  # findings; fewer are seen at a glance
-# Stands for a space at which a line must not break. No data hold it: `clean` leaves out what is not printable.
-JOINT = "\ue000"
-# A figure and its unit, a comparison and its figure.
-TOGETHER = regex(r"(?<=\d) (?=\S)|(?<=[<>=~+±≤≥]) (?=\d)")
 
 
 def verdict(diagnosis: Diagnosis) -> str:
@@ -152,16 +147,6 @@ def confidence(finding: Finding) -> str:
     """Confidence in words, with its figure."""
     word = next(word for least, word in CONFIDENCE if finding.confidence >= least)
     return f"{word} ({percent(finding.confidence)})"
-
-
-def clean(text: str) -> str:
-    """Text from data made harmless: one line, without control or formatting characters."""
-    return "".join(character for character in " ".join(text.split()) if character.isprintable())
-
-
-def together(text: str) -> str:
-    """Text with JOINT for each space between a figure and its unit."""
-    return TOGETHER.sub(JOINT, text)
 
 
 def percent(share: float) -> str:

@@ -1,38 +1,17 @@
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from doctord.app.asked import Interval
 from doctord.app.fleet.diagnose import diagnose_fleet
-from doctord.app.fleet.engine import Failed
 from doctord.app.fleet.hosts import Chosen, Host, hosts_of
 from doctord.dataset.rows import rows
-from doctord.errors import UserError
 from doctord.lake.writer import LakeWriter
 from heard import Heard
+from here import Here
 from incident_recordings import END, SECONDS, lake, moment, tables
 
-Task = TypeVar("Task")
-Done = TypeVar("Done")
 IN_IT = Interval(moment(0), moment(SECONDS))
-
-
-class Here:
-    """One after the other, in this process; after so many somebody presses Ctrl-C."""
-
-    def __init__(self, until: int | None = None) -> None:
-        self.until = until
-
-    def each(self, do: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[tuple[Task, Done | Failed]]:
-        for number, task in enumerate(tasks):
-            if number == self.until:
-                raise KeyboardInterrupt
-            try:
-                yield task, do(task)
-            except UserError as refused:
-                yield task, Failed(str(refused), refused.hint)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +27,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def hosts(place: Path, *names: str) -> list[Host]:
-    return hosts_of(place, Chosen(names), None, Heard())
+    return hosts_of(str(place), Chosen(names), None, Heard())
 
 
 def test_the_worst_come_first_and_what_they_share_is_said_once(place: Path) -> None:

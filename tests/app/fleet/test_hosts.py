@@ -16,13 +16,13 @@ def place(tmp_path: Path) -> Path:
 
 
 def found(place: Path, chosen: Chosen = Chosen(), labels: Path | None = None) -> dict[str, Host]:  # noqa: B008
-    return {host.name: host for host in hosts_of(place, chosen, labels, Heard())}
+    return {host.name: host for host in hosts_of(str(place), chosen, labels, Heard())}
 
 
 def test_a_lake_for_each_host_also_by_site(place: Path) -> None:
     hosts = found(place)
     assert set(hosts) == {f"{place.name}/db-1", "db-2", "fra/db-1", "web-1"}
-    assert hosts["fra/db-1"].lake == place / "fra" / "db-1"
+    assert hosts["fra/db-1"].lake == str(place / "fra" / "db-1")
 
 
 def test_one_lake_is_a_fleet_of_one(place: Path) -> None:

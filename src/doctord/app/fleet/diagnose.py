@@ -170,7 +170,8 @@ def judge(task: Task) -> Verdict:
         UserError: its lake cannot be read, or tells nothing of that time, or of several hosts.
     """
     listener = _Listener()
-    found = diagnose(Recorded(task.host.lake), task.asked, listener)
+    with task.host.opened() as lake:
+        found = diagnose(Recorded(lake), task.asked, listener)
     each = (found, *found.others)
     names = sorted({one.seen.host for one in each} - {""})
     if len(names) > 1:
@@ -209,11 +210,18 @@ def _without_evidence(finding: Finding) -> Finding:
 
 def _moments(hosts: Sequence[Host], asked: Interval, watcher: Watcher) -> tuple[datetime, datetime]:
     """The time for all of them: a time of day is that of the lake which ends last."""
+    usual = timedelta(hours=1)
     if not asked.is_open:
-        return asked.of_lake(Lake(hosts[0].lake), timedelta(hours=1), watcher)
-    ends = {host.lake: span[1] for host in hosts if (span := Lake(host.lake).span())}
-    newest = max(ends, key=lambda lake: ends[lake], default=hosts[0].lake)
-    return asked.of_lake(Lake(newest), timedelta(hours=1), watcher)
+        with hosts[0].opened() as lake:
+            return asked.of_lake(Lake(lake), usual, watcher)
+    ends = list[tuple[datetime, Host]]()
+    for host in hosts:
+        with host.opened() as lake:
+            if span := Lake(lake).span():
+                ends.append((span[1], host))
+    newest = max(ends, key=lambda one: one[0], default=(None, hosts[0]))[1]
+    with newest.opened() as lake:
+        return asked.of_lake(Lake(lake), usual, watcher)
 
 
 def _shared(judged: Sequence[tuple[Host, Verdict]]) -> Iterator[Shared]:

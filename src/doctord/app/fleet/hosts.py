@@ -1,8 +1,10 @@
-"""The hosts of a fleet: a folder of lakes, each in a folder that is named after its host, and what is said of them."""
+"""The hosts of a fleet, and what is said of them: of a folder of lakes, or of a store that they are shipped to."""
 
 import csv
+import tempfile
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,6 +13,9 @@ from typing import Any, Final
 from doctord.app.watcher import Watcher
 from doctord.errors import UserError
 from doctord.lake.place import is_lake
+from doctord.lake.store.bundle import INCOMING
+from doctord.lake.store.shipped import Shipped, hosts_in
+from doctord.lake.store.store import Store, is_address, store_at
 
 # PLACE/HOST or PLACE/SITE/HOST: who looks for lakes everywhere reads a whole disk.
 DEEPEST: Final = 2
@@ -23,14 +28,29 @@ class Host:
     """A host of a fleet.
 
     Attributes:
-        name: Of the folder of its lake; with the folder above it where two have that name.
-        lake: Where that is.
+        name: Of the folder of its lake, with the folder above it where two have that name; or under which it ships.
+        lake: The folder of its lake, or the address of the store.
+        is_shipped: Whether it is the latter.
         labels: What is said of it: site, role, array, by the label's name.
     """
 
     name: str
-    lake: Path
+    lake: str
+    is_shipped: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @contextmanager
+    def opened(self) -> Iterator[Path | Shipped]:
+        """Its lake; what is fetched of it from a store is removed in the end.
+
+        Raises:
+            StoreError: the store cannot be reached, later on too.
+        """
+        if not self.is_shipped:
+            yield Path(self.lake)
+            return
+        with tempfile.TemporaryDirectory(prefix="doctord-fleet-") as folder:
+            yield Shipped(store_at(self.lake), self.name, Path(folder))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +85,12 @@ class Chosen:
         )
 
 
-def hosts_of(place: Path, chosen: Chosen, labels: Path | None, watcher: Watcher) -> list[Host]:
+def hosts_of(place: str, chosen: Chosen, labels: Path | None, watcher: Watcher) -> list[Host]:
     """The hosts of a fleet that count, by name.
 
     Args:
-        place: A folder of lakes: `PLACE/HOST` or `PLACE/SITE/HOST`.
+        place: A folder of lakes, `PLACE/HOST` or `PLACE/SITE/HOST`, or what hosts are shipped to: a folder, or the
+            address of a store.
         chosen: Which of them.
         labels: File of labels; null: `labels.toml` or `labels.csv` in the place, where there is one.
         watcher: Who is told of a folder that may not be read.
@@ -77,6 +98,36 @@ def hosts_of(place: Path, chosen: Chosen, labels: Path | None, watcher: Watcher)
     Raises:
         UserError: there is no such place, no host in it or none that counts, or the labels cannot be read.
     """
+    store = _store(place)
+    said = labels_in(labels or _beside(place))
+    if store:
+        hosts = [Host(name, place, is_shipped=True, labels=_of(name, said)) for name in hosts_in(store)]
+    else:
+        hosts = [
+            Host(name, str(lake), labels=_of(name, said)) for name, lake in _named(_lakes_of(Path(place), watcher))
+        ]
+    if not hosts:
+        raise UserError(f"{place}: no host is in it", "ship to it: doctord ship --to PLACE, on each host")
+    found = sorted((host for host in hosts if chosen.holds(host)), key=lambda host: (host.name, host.lake))
+    if not found:
+        some = ", ".join(sorted(host.name for host in hosts)[:5])
+        raise UserError(f"none of the {len(hosts)} hosts is asked for", f"there are {some}; see --host and --label")
+    return found
+
+
+def _store(place: str) -> Store | None:
+    """The store of a place; null where it is a folder of lakes."""
+    return store_at(place) if is_address(place) or (Path(place) / INCOMING).is_dir() else None
+
+
+def _beside(place: str) -> Path | None:
+    """The labels that lie in a place; none do in a store that is no folder."""
+    if is_address(place):
+        return None
+    return next((Path(place) / name for name in LABELS if (Path(place) / name).is_file()), None)
+
+
+def _lakes_of(place: Path, watcher: Watcher) -> list[Path]:
     if not place.is_dir():
         raise UserError(f"{place}: no such folder", "name a folder that holds a lake for each host")
     lakes = [place] if is_lake(place) else list(_lakes(place, 1, watcher))
@@ -85,13 +136,7 @@ def hosts_of(place: Path, chosen: Chosen, labels: Path | None, watcher: Watcher)
             f"{place}: no lake is in it",
             "record into a folder for each host: doctord record --lake PLACE/HOST; or copy their lakes there",
         )
-    said = labels_in(labels or next((place / name for name in LABELS if (place / name).is_file()), None))
-    hosts = [Host(name, lake, _of(name, said)) for name, lake in _named(lakes)]
-    found = sorted((host for host in hosts if chosen.holds(host)), key=lambda host: (host.name, str(host.lake)))
-    if not found:
-        some = ", ".join(sorted(host.name for host in hosts)[:5])
-        raise UserError(f"none of the {len(hosts)} hosts is asked for", f"there are {some}; see --host and --label")
-    return found
+    return lakes
 
 
 def _named(lakes: Sequence[Path]) -> Iterator[tuple[str, Path]]:

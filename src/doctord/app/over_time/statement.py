@@ -69,11 +69,11 @@ def statement_found(
     Raises:
         UserError: it was not seen then, or the lake cannot be read.
     """
-    place = recorded.lake or default_lake()
-    dataset = Lake(place).dataset(since, until, {"statement": f"statement_id = {literal(statement)}"})
+    lake = Lake(recorded.lake or default_lake())
+    dataset = lake.dataset(since, until, {"statement": f"statement_id = {literal(statement)}"})
     dataset = recorded.rows(dataset)
     rows = dataset.frame("statement").sort("ts")
-    if rows.is_empty() and not _was_sampled(place, since, until, statement):
+    if rows.is_empty() and not _was_sampled(lake.path, since, until, statement):
         raise UserError(f"no statement {statement!r} was seen then", "/load?by=statement names those that were")
     even = _buckets(dataset, since, until, buckets)
     texts = rows["text"].drop_nulls().reverse().unique(maintain_order=True)

@@ -49,7 +49,7 @@ def twin_spans(recorded: Recorded, twin: str, own: tuple[Span, Span], watcher: W
     is_lake_of_its_own = is_lake(Path(twin))
     other = Recorded(Path(twin)) if is_lake_of_its_own else Recorded(recorded.lake, twin)
     lake = Lake(other.lake or default_lake())
-    if lake.path.resolve() == Path(recorded.lake or default_lake()).resolve() and own[0].dataset.hosts == {twin}:
+    if lake.path.resolve() == Lake(recorded.lake or default_lake()).path.resolve() and own[0].dataset.hosts == {twin}:
         raise UserError(f"{twin} is the server itself", "name as its twin a server that was not changed")
     old, new = (replace(one, dataset=_dataset(other, lake, one.since, one.until, watcher)) for one in own)
     return old, new

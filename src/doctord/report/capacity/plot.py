@@ -11,8 +11,8 @@ import numpy as np
 
 from doctord.analyse.capacity.action_plan import Entry
 from doctord.report.capacity.view import Blocks, View, seen, ticks_of
+from doctord.report.plain import clean
 from doctord.report.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
-from doctord.report.wording import clean
 from doctord.units import number, quantity, scale
 
 ROOM_FOR_DATE = 66.0  # on a wide page; on a narrow one letters are half as large again

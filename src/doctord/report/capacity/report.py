@@ -13,7 +13,8 @@ from doctord.analyse.capacity.outlook import reach_s
 from doctord.app.capacity.action_plan import Ahead
 from doctord.report.capacity.forecast import item_of
 from doctord.report.capacity.words import moment, until
-from doctord.report.wording import clean, iso
+from doctord.report.plain import clean
+from doctord.report.wording import iso
 from doctord.units import duration
 
 COLUMNS = (

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from doctord.analyse.capacity.action_plan import Entry
-from doctord.report.wording import clean
+from doctord.report.plain import clean
 
 WIDTH, HEIGHT = 220, 18
 MIDDLE = HEIGHT / 2

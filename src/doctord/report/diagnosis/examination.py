@@ -3,7 +3,7 @@
 from typing import Any
 
 from doctord.app.diagnose import Examination
-from doctord.report import incidents, wording
+from doctord.report import incidents, plain, wording
 from doctord.report.diagnosis import document as documents
 
 
@@ -32,4 +32,4 @@ def brief(found: Examination) -> str:
     """The verdict in a line; of several servers and times with a line on all of them before it."""
     diagnoses = [found.diagnosis, *(other.diagnosis for other in found.others)]
     several = [wording.of_several(diagnoses)] if found.others else []
-    return "\n".join(map(wording.clean, (*several, wording.verdict(found.diagnosis))))
+    return "\n".join(map(plain.clean, (*several, wording.verdict(found.diagnosis))))

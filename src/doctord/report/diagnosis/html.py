@@ -8,7 +8,7 @@ from markupsafe import Markup
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.phrase import Phrase, Words
-from doctord.report import wording
+from doctord.report import plain, wording
 from doctord.report.diagnosis import holders, tops
 from doctord.report.diagnosis.panels import panels
 from doctord.report.phrases import said, threshold
@@ -65,16 +65,16 @@ def environment() -> Environment:
 def _harmless(value: object) -> object:
     """Text from data without control and formatting characters; escaping comes after."""
     if isinstance(value, Phrase):
-        return wording.clean(said(value))
-    return wording.clean(value) if type(value) is str else value
+        return plain.clean(said(value))
+    return plain.clean(value) if type(value) is str else value
 
 
 def _together(text: Words) -> Markup:
     """Text in which no line breaks between a figure and its unit; it can be copied as it was."""
     unbroken = Markup('<span class="unbroken">{}</span>')
-    words = wording.together(wording.clean(said(text))).split(" ")
+    words = plain.together(plain.clean(said(text))).split(" ")
     return Markup(" ").join(
-        unbroken.format(word.replace(wording.JOINT, " ")) if wording.JOINT in word else word for word in words
+        unbroken.format(word.replace(plain.JOINT, " ")) if plain.JOINT in word else word for word in words
     )
 
 

@@ -14,7 +14,7 @@ from doctord.report import wording
 from doctord.report.diagnosis import holders
 from doctord.report.lines import hanging, hashes, heading, one_line, printed, table
 from doctord.report.phrases import said, threshold
-from doctord.report.wording import JOINT, clean
+from doctord.report.plain import JOINT, clean
 
 SHARES_SHOWN = 10
 MOST_PAGES = 10  # of other servers and times; the overview has all

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as Xml
 from doctord.lint.engine import Examined
 from doctord.lint.violation import Severity, Violation
 from doctord.report.phrases import said
-from doctord.report.wording import clean
+from doctord.report.plain import clean
 
 
 def render(examined: Examined) -> str:

@@ -13,7 +13,7 @@ from doctord.regex import regex
 from doctord.report import wording
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.phrases import said, threshold
-from doctord.report.wording import clean
+from doctord.report.plain import clean
 
 _NAMED = regex(r"name = '([^']*)'")
 LONGEST = 300  # characters of a title, a cost, a value: a file may hold a megabyte

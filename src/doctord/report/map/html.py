@@ -19,7 +19,7 @@ from doctord.report.map import reading
 from doctord.report.map.grid import LOG_STEEPNESS, Cells, Scale, choose_edges, grid
 from doctord.report.map.terminal import means_as_marks
 from doctord.report.palettes import BLUE, RED
-from doctord.report.wording import clean
+from doctord.report.plain import clean
 
 ROWS = 40
 SCRIPTS = ("map/figures.js", "map/canvas.js", "map/page.js")

@@ -6,7 +6,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from doctord.analyse.study.compare import Outcome
-from doctord.report.wording import clean
+from doctord.report.plain import clean
 from doctord.units import number
 
 WIDTH, ROW, LABEL, EDGE, AXIS = 720, 26, 300, 20, 34

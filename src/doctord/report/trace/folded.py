@@ -1,7 +1,7 @@
 """A trace as flame-graph tools take it."""
 
 from doctord.dataset.calltrace import Trace
-from doctord.report import wording
+from doctord.report import plain
 
 
 def render(trace: Trace) -> str:
@@ -9,4 +9,4 @@ def render(trace: Trace) -> str:
 
     The format is that of B. Gregg's flamegraph.pl (2011): frames from the outermost on, separated by semicolons.
     """
-    return "".join(f"{wording.clean(stack)} {microseconds}\n" for stack, microseconds in trace["folded"].items())
+    return "".join(f"{plain.clean(stack)} {microseconds}\n" for stack, microseconds in trace["folded"].items())

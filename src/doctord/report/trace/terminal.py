@@ -10,9 +10,10 @@ from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.words import who
 from doctord.report.diagnosis.terminal import findings
 from doctord.report.lines import hanging, hashes, heading, one_line, printed, table
+from doctord.report.plain import clean
 from doctord.report.trace import wording as words
 from doctord.report.trace.tables import changes, tables
-from doctord.report.wording import clean, style
+from doctord.report.wording import style
 from doctord.units import in_share, in_time
 
 MOST = 8

@@ -12,9 +12,9 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from doctord.analyse.traces.calls import NO_CALL, NOT_IN_TRACE
 from doctord.dataset.calltrace import Bar, Row, Timeline
 from doctord.diagnose.words import shortened
+from doctord.report.plain import clean
 from doctord.report.plot import ticks
 from doctord.report.trace.wording import called
-from doctord.report.wording import clean
 from doctord.units import in_time
 
 WIDTH = 960
