@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
+import polars as pl
+
 from doctord.analyse.errors import Logged, failures, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import CRITICAL_SHARE, Evidence, NotMeasured, Severity
@@ -28,6 +30,9 @@ MOST: Final = 0.5
 NEVER_SUCCEEDS_PER_S: Final = 1.0
 # A message that came ten times, once a minute and more, is worth a note.
 OFTEN: Final = 10.0
+# The collector tells of the 200 that take most time, its own left out: of fewer than these all are told.
+ALL_STATEMENTS: Final = 150
+_SAVEPOINT: Final = r"(?i)^\s*(savepoint|rollback\s+(work\s+|transaction\s+)?to)\b"
 OFTEN_PER_S: Final = 1 / 60
 MOST_TOLD: Final = 4
 POSTGRESQL: Final = "postgresql"
@@ -114,7 +119,9 @@ class Failed:
     """Errors of one kind on one server: how many a second, and what part (0 to 1) of its transactions they ended.
 
     A part that cannot be more than was rolled back: an error after a savepoint ends no transaction. `quiet_s` is for
-    how long before the end none has come.
+    how long before the end none has come. `ended_per_s` is how many of them ended what was asked for: where no
+    statement sets a savepoint all do, also those that the server has not counted yet, for it does so of a session that
+    does nothing but fail when that ends (from PostgreSQL 15 on).
     """
 
     db: str
@@ -123,6 +130,7 @@ class Failed:
     per_s: float
     share: float
     transactions: Transactions
+    ended_per_s: float
     quiet_s: float = 0.0
 
     @property
@@ -150,8 +158,7 @@ class Failed:
 
         Where most of them end no transaction, the application has gone back to a savepoint: it expects them.
         """
-        ended_per_s = min(self.per_s, self.transactions.rollbacks)
-        is_steady = ended_per_s >= max(NEVER_SUCCEEDS_PER_S, MOST * self.per_s) and self.quiet_s < OVER_S
+        is_steady = self.ended_per_s >= max(NEVER_SUCCEEDS_PER_S, MOST * self.per_s) and self.quiet_s < OVER_S
         return self.kind in UNEXPECTED and is_steady
 
     @property
@@ -163,12 +170,15 @@ class Failed:
 
     def evidence(self) -> list[Evidence]:
         """How often each message came, and what the server counts beside."""
+        where = "in the databases where any was rolled back"
+        if self.ended_per_s > self.transactions.rollbacks:
+            where = "no statement sets a savepoint: of sessions that do nothing but fail they are counted at their end"
         counted = Evidence(
             "statistic",
             f"name = '{ROLLBACKS}' and db = '{self.db}'",
             phrase("{:.3g rollbacks per s}", self.transactions.rollbacks),
             "",
-            phrase("beside {:.3g} commits, in the databases where any was rolled back", self.transactions.commits),
+            phrase("beside {:.3g} commits; {}", self.transactions.commits, where),
         )
         return [*(_told(one, self.per_s / self.count) for one in self.messages[:MOST_TOLD]), counted]
 
@@ -190,7 +200,7 @@ def transactions(case: Case, db: str) -> Transactions | None:
     rollbacks = {figure.entity: figure.mean for figure in case.figures(ROLLBACKS) if figure.db == db}
     if not commits or not rollbacks:
         return None
-    at_work = [name for name, per_s in rollbacks.items() if per_s > 0]
+    at_work = [name for name, per_s in rollbacks.items() if per_s > 0] or list(rollbacks)
     return Transactions(sum(commits.get(name, 0.0) for name in at_work), sum(rollbacks[name] for name in at_work))
 
 
@@ -204,11 +214,27 @@ def failed(case: Case, db: str) -> list[Failed]:
     for one in failures(logged(case.dataset)):
         if one.db == db and (one.severity == ERROR or one.state in ENDING_SESSIONS):
             by_kind.setdefault(kind_of(one), []).append(one)
-    until = case.dataset.until
+    until, savepoints = case.dataset.until, savepoints_per_s(case, db)
     return sorted(
-        (_failed(db, kind, messages, seconds, counted, until=until) for kind, messages in by_kind.items()),
+        (
+            _failed(db, kind, messages, seconds, counted, until=until, savepoints=savepoints)
+            for kind, messages in by_kind.items()
+        ),
         key=lambda one: -one.per_s,
     )
+
+
+def savepoints_per_s(case: Case, db: str) -> float | None:
+    """How many savepoints a second a server's statements set or go back to; null where not all statements are told."""
+    told = case.dataset.frame("statement").filter(pl.col("db") == db)
+    if told.is_empty() or case.setting("pg_stat_statements.track_utility", db) != "on":
+        return None
+    if told.group_by("ts").len().filter(pl.col("len") > ALL_STATEMENTS).height:
+        return None
+    set_them = told.filter(pl.col("text").fill_null("").str.contains(_SAVEPOINT))
+    calls = float((set_them["calls_per_s"] * set_them["interval_s"]).sum() or 0.0)
+    seconds = float(told.unique("ts")["interval_s"].sum() or 0.0)
+    return calls / seconds if seconds else None
 
 
 def of_kind(case: Case, *names: str) -> list[Failed]:
@@ -239,14 +265,24 @@ def is_over(one: Failed) -> list[Evidence]:
 
 
 def _failed(
-    db: str, kind: Kind, messages: Sequence[Logged], seconds: float, counted: Transactions, *, until: datetime | None
+    db: str,
+    kind: Kind,
+    messages: Sequence[Logged],
+    seconds: float,
+    counted: Transactions,
+    *,
+    until: datetime | None,
+    savepoints: float | None,
 ) -> Failed:
     per_s = sum(one.count for one in messages) / seconds
-    whole = counted.commits + counted.rollbacks
-    share = min(per_s, counted.rollbacks) / whole if whole else 0.0
+    ended = min(per_s, counted.rollbacks)
+    if savepoints is not None:
+        ended = max(ended, per_s - savepoints)
+    whole = counted.commits + max(counted.rollbacks, ended)
+    share = ended / whole if whole else 0.0
     last = max((one.last for one in messages if one.last), default=until)
     quiet_s = (until - last).total_seconds() if until and last else 0.0
-    return Failed(db, kind, messages, per_s, share, counted, max(quiet_s, 0.0))
+    return Failed(db, kind, messages, per_s, share, counted, ended, max(quiet_s, 0.0))
 
 
 def _told(one: Logged, per_s_each: float) -> Evidence:

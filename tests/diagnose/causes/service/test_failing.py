@@ -77,6 +77,38 @@ def test_serialization_failures_by_their_part(state: str, per_s: float, severity
         assert any("max_pred_locks_per_transaction" in said(step) for step in finding.remedy)
 
 
+AMBIGUOUS = "ERROR 42725 operator is not unique: unknown || integer"
+UTILITY = {"db": DB, "component": "postgresql", "name": "pg_stat_statements.track_utility", "value": "on"}
+SELECT = {"statement_id": "1", "text": "select weight from parcels where id = $1", "calls_per_s": 40.0}
+SAVEPOINT = {"statement_id": "2", "text": "SAVEPOINT autosave", "calls_per_s": 40.0}
+
+
+def test_errors_that_no_savepoint_takes_back_count_though_the_server_counts_no_rollback() -> None:
+    dataset = failing({AMBIGUOUS: 40.0}, commits=60.0, rollbacks=0.0, statements=[SELECT], setting=[UTILITY])
+    finding = found(dataset)["transactions_fail"]
+    assert (finding.severity, finding.impact.share) == ("warning", pytest.approx(40 / 115))
+    assert any("no statement sets a savepoint" in said(item.why) for item in finding.for_)
+    assert not finding.against
+
+
+@pytest.mark.parametrize(
+    ("statements", "setting"),
+    [
+        ([SELECT, SAVEPOINT], [UTILITY]),
+        ([SELECT], [UTILITY | {"value": "off"}]),
+        ([SELECT], []),
+        (
+            [SELECT, *({"statement_id": str(number), "text": "x", "calls_per_s": 1.0} for number in range(3, 200))],
+            [UTILITY],
+        ),
+        ([], [UTILITY]),
+    ],
+)
+def test_errors_that_may_have_been_taken_back_are_a_note(statements: list[Any], setting: list[Any]) -> None:
+    dataset = failing({AMBIGUOUS: 40.0}, commits=60.0, rollbacks=0.0, statements=statements, setting=setting)
+    assert "warning" not in severities(dataset).values()
+
+
 def test_what_serializable_transactions_read_whole_is_named() -> None:
     scanned = {("bench public.t", "pg_stat_user_tables.seq_tup_read"): 90_000.0}
     finding = found(failing({f"ERROR 40001 {SSI}": 40.0}, postgres=scanned))["serialization_failures"]

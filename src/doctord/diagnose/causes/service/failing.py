@@ -243,7 +243,7 @@ def _by_share(one: Failed, title: Phrase, confidence: float = 0.9, more: Sequenc
 
 def _after_savepoints(one: Failed) -> list[Evidence]:
     """That there are fewer rollbacks than errors: these ended no transaction."""
-    if one.per_s < AFTER_SAVEPOINTS * one.transactions.rollbacks:
+    if one.per_s < AFTER_SAVEPOINTS * one.ended_per_s:
         return []
     return [
         Evidence("statistic", f"name = 'pg_stat_database.xact_rollback' and db = '{one.db}'",
