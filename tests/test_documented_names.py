@@ -15,6 +15,7 @@ from doctord.collect.postgres.statistics.collector import StatisticsCollector
 from doctord.collect.postgres.statistics.figures import unit_of
 from doctord.collect.postgres.statistics.objects.told_to_planner import OPTIONS, VOLATILE
 from doctord.collect.postgres.statistics.views import VIEWS
+from doctord.diagnose.common.failures import TRACKS_UTILITY
 from postgres_samples import link_to, rows_of
 from servers import running_postgres
 
@@ -91,6 +92,7 @@ def test_a_diagnosis_asks_for_documented_names_only(folder: str) -> None:
         f"src/doctord/{folder}",
         r"""["'](pg_(?:stat\w*|database|prepared_xacts|replication_slots|index|sequences|postmaster_start_time)\.\w+)""",
     )
+    asked -= {TRACKS_UTILITY}  # a setting
     assert [name for name in sorted(asked) if described("postgresql", name) is None] == []
 
 

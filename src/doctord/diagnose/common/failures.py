@@ -32,6 +32,7 @@ NEVER_SUCCEEDS_PER_S: Final = 1.0
 OFTEN: Final = 10.0
 # The collector tells of the 200 that take most time, its own left out: of fewer than these all are told.
 ALL_STATEMENTS: Final = 150
+TRACKS_UTILITY: Final = "pg_stat_statements.track_utility"
 _SAVEPOINT: Final = r"(?i)^\s*(savepoint|rollback\s+(work\s+|transaction\s+)?to)\b"
 OFTEN_PER_S: Final = 1 / 60
 MOST_TOLD: Final = 4
@@ -227,7 +228,7 @@ def failed(case: Case, db: str) -> list[Failed]:
 def savepoints_per_s(case: Case, db: str) -> float | None:
     """How many savepoints a second a server's statements set or go back to; null where not all statements are told."""
     told = case.dataset.frame("statement").filter(pl.col("db") == db)
-    if told.is_empty() or case.setting("pg_stat_statements.track_utility", db) != "on":
+    if told.is_empty() or case.setting(TRACKS_UTILITY, db) != "on":
         return None
     if told.group_by("ts").len().filter(pl.col("len") > ALL_STATEMENTS).height:
         return None

@@ -50,3 +50,28 @@ def test_a_standby_that_cancels_queries(per_s: float, severity: str) -> None:
 
 def test_no_conflict_is_none() -> None:
     assert diagnose(host(postgres={("shop", "pg_stat_database.conflicts"): 0.0})).healthy
+
+
+EXITS = {"db": DB, "component": "postgresql", "name": "exit_on_error", "value": "on"}
+FATAL = "pg_stat_database.sessions_fatal"
+CHURN = {("shop", SESSIONS): 32.0}
+
+
+def test_errors_that_end_sessions_are_why_clients_connect_again() -> None:
+    ended = diagnose(host(postgres={**CHURN, ("shop", FATAL): 31.0}, extra={"setting": [EXITS]})).findings
+    assert (ended[0].cause, ended[0].severity) == ("errors_end_sessions", "warning")
+    assert {one.cause: one.explained_by for one in ended}["sessions_end_badly"] == "errors_end_sessions"
+    unused = diagnose(host(extra={"setting": [EXITS]})).findings
+    assert [(one.cause, one.severity) for one in unused] == [("errors_end_sessions", "note")]
+    off = diagnose(host(postgres={("shop", FATAL): 31.0, **CHURN}, extra={"setting": [EXITS | {"value": "off"}]}))
+    assert "errors_end_sessions" not in {one.cause for one in off.findings}
+
+
+@pytest.mark.parametrize(("fatal", "by"), [(31.0, "sessions_end_badly"), (8.0, None)])
+def test_who_is_put_out_connects_again(fatal: float, by: str | None) -> None:
+    findings = diagnose(
+        host(postgres={**CHURN, ("shop", FATAL): fatal, ("shop", "pg_stat_database.xact_commit"): 40.0})
+    ).findings
+    above = {one.cause: one.explained_by for one in findings}
+    assert "connection_churn" in above
+    assert above["connection_churn"] == by

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.analyse.figures import Statistic
 from doctord.dataset.mysql_names import PREPARED as XA
 from doctord.dataset.mysql_names import PREPARED_COUNT, WITHOUT_SESSION_S
 from doctord.diagnose.case import Case
@@ -11,9 +12,11 @@ from doctord.diagnose.common.scans import FOR_WANT_OF_AN_INDEX, INVALID, Scan, e
 from doctord.diagnose.common.slowed import severity
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Severity, measured
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Phrase, phrase
 
 PREPARED, PREPARED_S = "pg_prepared_xacts.count", "pg_prepared_xacts.oldest_s"
+PREPARED_NAMED = "pg_prepared_xacts.age_s"
+SAME_S = 1.0  # between two readings of one age
 # Two phases of one transaction are moments apart.
 YOUNG_S = 5.0
 # Rows that scans of the whole table read a second, while the index that may have saved them lies idle.
@@ -172,7 +175,7 @@ def prepared_transaction_left(case: Case) -> Iterator[Claim]:
         severity: Severity | None = None if is_felt else "note"
         named = [one.entity or "" for one in case.figures(XA) if one.db == oldest.db][:MOST_NAMED]
         yield Claim(
-            phrase("A prepared transaction of {} has waited for its end for {:duration}", oldest.db, oldest.last),
+            phrase("{} of {} has waited for its end for {:duration}", _whose(case, oldest), oldest.db, oldest.last),
             impact=measured(share) if is_felt else NONE_YET,
             confidence=0.95,
             severity=severity,
@@ -192,3 +195,10 @@ def prepared_transaction_left(case: Case) -> Iterator[Claim]:
             explains_waits=is_felt,
             database=oldest.db,
         )  # fmt: skip
+
+
+def _whose(case: Case, oldest: Statistic) -> Phrase:
+    """Which one it is that nobody finishes: the oldest, where the names are told."""
+    named = [one for one in case.figures(PREPARED_NAMED) if one.db == oldest.db]
+    name = next((one.entity for one in named if abs(one.last - oldest.last) < SAME_S), None)
+    return phrase("Prepared transaction {}", name) if name else phrase("A prepared transaction")

@@ -7,7 +7,7 @@ import polars as pl
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.service.aborted_clients import aborted_clients
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 
 # How a session can end but by its own will, and what is behind it (PostgreSQL documentation, pg_stat_database).
@@ -20,9 +20,51 @@ CONFLICTS = "pg_stat_database.conflicts"
 # One a minute is no accident; ten are no longer one client that was stopped.
 OFTEN_PER_S, MANY = 1 / 60, 10.0
 # Of the sessions that begin.
-PART = 0.1
+PART, MOST = 0.1, 0.5
+EXITS, FATAL = "exit_on_error", "pg_stat_database.sessions_fatal"
 # Readings in which some ended: a client that is stopped ends all its sessions at one moment.
 AT_TIMES = 2
+
+
+@cause(explains=("sessions_end_badly", "connection_churn", "errors_logged", "transactions_fail", "rollbacks_many"))
+def errors_end_sessions(case: Case) -> Iterator[Claim]:
+    """exit_on_error is on: any error ends the session that meets it, also one that the application expects.
+
+    Looks like: FATAL where the log of other servers has ERROR, duplicate keys say; `sessions_fatal` of pg_stat_database
+        grows; clients connect again and again.
+    Hurts because: the transaction, the prepared statements and the temporary tables of the session are gone, and its
+        client has to log in anew for an error that it would have gone on after; one that a function catches ends it
+        all the same.
+    Speaks for it: the setting in force; sessions that FATAL ended.
+    Speaks against it: no session that ended so: no error was met, or it is on for others.
+    Remedy: exit_on_error = off, where it was set (postgresql.conf, ALTER SYSTEM, ALTER ROLE, ALTER DATABASE), and a
+        reload; a script that is to end at the first error says so itself (psql -v ON_ERROR_STOP=1).
+    Verify: sessions_fatal stands still; the same errors are ERROR in the log.
+    Source: PostgreSQL documentation, "Error Handling" (exit_on_error), pg_stat_database (sessions_fatal).
+    """
+    for db in case.dbs:
+        if case.setting(EXITS, db) != "on":
+            continue
+        ended = case.amount(FATAL, db)
+        yield Claim(
+            phrase("{} = on: an error ends the session{}", EXITS,
+                   phrase(", {:.0f} of {} so far", ended, db) if ended >= 1 else ""),
+            impact=NOT_MEASURED if ended >= 1 else NONE_YET,
+            confidence=0.95,
+            severity="warning" if ended >= MANY else "note",
+            for_=[
+                Evidence("setting", f"name = '{EXITS}' and db = '{db}'", phrase("{} = on", EXITS), "",
+                         "off is what it comes with"),
+                *([Evidence("statistic", f"name = '{FATAL}' and db = '{db}'",
+                            phrase("{:.0f} sessions ended by FATAL", ended), phrase("{:.0f}", MANY),
+                            "an error ended the session", "at_least")] if ended >= 1 else []),
+            ],
+            against=[] if ended >= 1 else [
+                Evidence("statistic", f"name = '{FATAL}' and db = '{db}'", "no session ended so", "",
+                         "no error was met"),
+            ],
+            database=db,
+        )  # fmt: skip
 
 
 @cause()
@@ -62,6 +104,8 @@ def sessions_end_badly(case: Case) -> Iterator[Claim]:
                          ENDS[name])
                 for name, number in ended.items()
             ],
+            # Whoever is put out has to come in again.
+            explains=("connection_churn",) if count >= MOST * began else (),
             against=[] if often >= AT_TIMES else [
                 Evidence("statistic", "", "all in one reading", "", "one client, or a pool, that was stopped"),
             ],

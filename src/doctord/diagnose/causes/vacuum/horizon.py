@@ -16,6 +16,9 @@ OLD_XMIN_TRANSACTIONS = 100_000
 # Younger ones come and go on any busy server; these are looked at where dead rows are in the way already.
 YOUNG_TRANSACTION_S = 10.0
 YOUNG_XMIN_TRANSACTIONS = 1000
+# A transaction may change thousands of rows: of who is seen to stand still for so long fewer of them are enough.
+FEW_TRANSACTIONS = 100
+STILL_S = 15.0
 # Their own snapshots keep nothing: that of a vacuum is not counted, that of a WAL sender is its standby's.
 EXEMPT = ("autovacuum worker", "walsender")
 SLOT_AGE, CATALOGUE_AGE = "pg_replication_slots.xmin_age", "pg_replication_slots.catalog_xmin_age"
@@ -67,7 +70,7 @@ def _sessions(case: Case) -> Iterator[Holder]:
         .lazy()
         .filter(
             (pl.col("transaction_s") >= YOUNG_TRANSACTION_S)
-            & (pl.col("xmin_age") >= YOUNG_XMIN_TRANSACTIONS)
+            & (pl.col("xmin_age") >= FEW_TRANSACTIONS)
             & ~pl.col("kind").is_in(EXEMPT).fill_null(value=False)
         )
         .group_by("db", "sid", maintain_order=True)
@@ -87,13 +90,17 @@ def _sessions(case: Case) -> Iterator[Holder]:
 def _stands_still(case: Case, figure: Statistic) -> bool:
     """Whether what a slot or a standby needs has not moved on while we looked, or is old whether it moves or not.
 
-    One that is read is told to move on every ten seconds or so, by when a busy server has thousands of transactions.
+    One that is read is told to move on every ten seconds or so, by when a busy server has thousands of transactions; on
+    one that is not as busy it has to be seen for longer.
     """
     if figure.last >= OLD_XMIN_TRANSACTIONS:
         return True
     of = (pl.col("name") == figure.name) & (pl.col("db") == figure.db) & (pl.col("entity") == figure.entity)
-    ages = case.dataset.frame("statistic").filter(of).sort("ts", maintain_order=True)["value"]
-    return figure.last >= YOUNG_XMIN_TRANSACTIONS and not (ages.diff() < 0).any()
+    told = case.dataset.frame("statistic").filter(of).sort("ts", maintain_order=True)
+    if (told["value"].diff() < 0).any():
+        return False
+    seen_s = (told["ts"][-1] - told["ts"][0]).total_seconds()
+    return figure.last >= (FEW_TRANSACTIONS if seen_s >= STILL_S else YOUNG_XMIN_TRANSACTIONS)
 
 
 def _slots(case: Case) -> Iterator[Holder]:
@@ -123,7 +130,7 @@ def _prepared(case: Case) -> Iterator[Holder]:
     for figure in named or case.figures("pg_prepared_xacts.oldest_s"):
         transactions = behind.get(figure.entity) if named else unnamed.get(figure.db)
         is_old, is_young = figure.last >= OLD_TRANSACTION_S, figure.last >= YOUNG_TRANSACTION_S
-        if is_old or (is_young and (transactions or 0.0) >= YOUNG_XMIN_TRANSACTIONS):
+        if is_old or (is_young and (transactions or 0.0) >= FEW_TRANSACTIONS):
             where = f"name = '{figure.name}'" + (f" and entity = '{figure.entity}'" if named else "")
             name = phrase("prepared transaction {}", figure.entity) if named else "a prepared transaction"
             yield Holder(
