@@ -123,7 +123,8 @@ def _page(found: FleetVerdict, width: int) -> Iterator[Text]:
     yield from hanging("", f"{found.place}, {wording.interval(found.since, found.until)}{unjudged}", width)
     yield from _what_is_shared(found.shared, width)
     yield from _who_is_ill(found, width)
-    yield from _who_is_unlike(found.outliers, width)
+    told = {host.name for host, _ in found.ill}
+    yield from _who_is_unlike([one for one in found.outliers if one.host not in told], width)
     yield from _who_was_not_judged(found, width)
 
 
@@ -195,7 +196,7 @@ def _told(finding: Finding, verdict: Verdict) -> str:
 def _who_is_unlike(outliers: Sequence[Outlier], width: int) -> Iterator[Text]:
     if not outliers:
         return
-    yield from heading("Unlike their peers", width, "of one role, at about the same load")
+    yield from heading("Unlike their peers, without a finding", width, "of one role and load")
     for one in outliers[:MOST_OUTLIERS]:
         role = f" of role {one.role}" if one.role else ""
         above = "all" if one.above == 1 else f"{percent(one.above)} of"
