@@ -27,9 +27,8 @@ from doctord.errors import UserError
 from doctord.lake.history import History
 from doctord.lake.place import default_lake, is_lake
 from doctord.lake.query import Lake
-from doctord.lake.store.bundle import INCOMING
 from doctord.lake.store.shipped import Shipped, hosts_in
-from doctord.lake.store.store import address_of, store_at
+from doctord.lake.store.store import address_of, is_store, store_at
 from doctord.read.gather import FileRead
 from doctord.read.source import ReadOptions
 
@@ -220,7 +219,7 @@ def recorded(lake: Path | None, host: str | None = None) -> Recorded:
         UserError: several hosts ship there and none of them is named, or the one that is named does not.
     """
     address = lake and address_of(lake)
-    if lake is None or not (address or (lake / INCOMING).is_dir()):
+    if lake is None or not (address or is_store(lake)):
         return Recorded(lake, host)
     store = store_at(address or str(lake))
     hosts = hosts_in(store)

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Final
@@ -41,7 +42,12 @@ def _together(do: Callable[[Task], Done], tasks: Sequence[Task], workers: int) -
     # Forked, a process would inherit the locks of threads that it does not have.
     pool = ProcessPoolExecutor(min(workers, len(tasks)), get_context("spawn"), _begin)
     try:
-        whose: dict[Future[Done], Task] = {pool.submit(do, task): task for task in tasks}
+        whose, rest = dict[Future[Done], Task](), list(tasks)
+        with suppress(BrokenProcessPool):  # of a worker that dies while they are handed over
+            while rest:
+                whose[pool.submit(do, rest[0])] = rest[0]
+                del rest[0]
+        yield from ((task, _ENDED) for task in rest)
         for future in as_completed(whose):
             done = _done(future)
             yield whose.pop(future), done

@@ -22,6 +22,7 @@ def document(found: Compacted) -> dict[str, Any]:
         "files": found.files,
         "file_bytes": found.file_bytes,
         "refused": [{"key": key, "reason": reason} for key, reason in found.refused],
+        "left": [day.isoformat() for day in found.left],
         "expired": [day.isoformat() for day in found.expired],
     }
 
@@ -39,6 +40,8 @@ def _lines(found: Compacted, width: int) -> Iterator[Text]:
         yield from hanging("", f"{told}, {in_bytes(found.file_bytes)}", width)
     else:
         yield from hanging("", "Nothing new of days that ended", width)
+    if found.left:
+        yield from hanging("", f"Another one is at {', '.join(day.isoformat() for day in found.left)}", width)
     if found.expired:
         yield from hanging("", f"Removed: {len(found.expired)} days up to {found.expired[-1].isoformat()}", width)
     if found.refused:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,16 +13,19 @@ from doctord.app.fleet.diagnose import diagnose_fleet
 from doctord.app.fleet.hosts import Chosen, hosts_of
 from doctord.app.fleet.ship import ship
 from doctord.app.source import Recorded, recorded
+from doctord.dataset.rows import rows
 from doctord.errors import UserError
 from doctord.lake.query import Lake
 from doctord.lake.store.shipped import Shipped
 from doctord.lake.store.store import Store, store_at
+from doctord.lake.writer import LakeWriter
 from heard import Heard
 from here import Here
-from incident_recordings import SECONDS, lake, moment
+from incident_recordings import SECONDS, lake, moment, tables
 from stores import Unreliable, s3
 
 IN_IT = Interval(moment(0), moment(SECONDS))
+BEGAN = {"kind": "recording", "subject": "lake", "text": "a recorder began", "host": "db1"}
 IS_ILL = {"event": "tuple", "begin": 0, "end": SECONDS}
 
 
@@ -126,16 +130,26 @@ def test_what_is_refused_waits_and_what_retention_took_is_told(tmp_path: Path) -
     assert ship(own, store_at(str(tmp_path / "store")), "db1").lost == ()
 
 
-def test_two_hosts_of_one_name_are_told(tmp_path: Path) -> None:
-    store = store_at(str(tmp_path / "store"))
-    own = lake(tmp_path / "lake")
-    ship(own, store, "db1")
-    other = tmp_path / "other"
-    lake(other, seed=2)
-    name = ship(own, store, "db1").host and next((own / "sealed").glob("cpu/*/*")).name
-    for path in (other / "sealed").glob("*/*/*.parquet"):
-        path.rename(path.with_name(name))
-    assert "another host may use this one's name" in ship(other, store, "db1").waiting[0][1]
+def test_what_is_there_under_that_name_is_there(tmp_path: Path) -> None:
+    store, own = store_at(str(tmp_path / "store")), lake(tmp_path / "lake")
+    first = ship(own, store, "db1")
+    for path in (own / "shipped").iterdir():
+        path.unlink()
+    for path in (own / "sealed").glob("cpu/*/*.parquet"):
+        path.unlink()  # retention, say
+    again = ship(own, store, "db1")
+    assert (again.there, again.waiting, again.healthy) == (1, (), True)
+    assert store.size_bytes(next(store.listed("")).key) == first.sent_bytes
+
+
+def test_what_retention_took_of_a_segment_that_waited_is_told(tmp_path: Path) -> None:
+    own, store = lake(tmp_path / "lake"), store_at(str(tmp_path / "store"))
+    (name, _), *_ = ship(own, Unreliable(store, 2.0, seed=1), "db1").waiting
+    for path in (own / "sealed").glob("cpu/*/*.parquet"):
+        path.unlink()
+    found = ship(own, store, "db1")
+    assert (found.sent, found.lost) == ((name,), (name,))
+    assert ship(own, store, "db1").lost == ()
 
 
 def test_what_is_in_a_store_may_be_damaged_or_anothers(tmp_path: Path) -> None:
@@ -170,3 +184,19 @@ def test_what_stands_in_the_lake_of_it_has_no_secret(address: str, tmp_path: Pat
     told = json.loads(state.read_text())
     assert set(told) == {"place", "sent", "waiting"}
     assert "not-to-be-shown" not in state.read_text()
+
+
+def test_settings_hold_from_when_the_recorder_began_however_long_ago(tmp_path: Path) -> None:
+    store = store_at(str(tmp_path / "store"))
+    setting = {"component": "postgresql", "db": "postgresql:5432", "name": "work_mem", "value": "64", "host": "db1"}
+    for days, told in ((20, {"setting": [setting], "event": [BEGAN]}), (0, tables(None))):
+        own = tmp_path / f"lake{days}"
+        at = int((moment(0) - timedelta(days=days)).timestamp() * 1e6)
+        with LakeWriter(own) as writer:
+            for name, these in told.items():
+                writer.append(rows(name, [row if "ts" in row else {**row, "ts": at} for row in these]))
+        ship(own, store, "db1")
+    there = Lake(Shipped(store, "db1", tmp_path / "fetched"))
+    dataset = there.dataset(moment(0), moment(SECONDS))
+    assert dataset.frame("setting")["value"].to_list() == ["64"]
+    assert there.problems == []

@@ -1,7 +1,10 @@
 """Each row once, whatever is cut off where."""
 
 import io
+import json
 import random
+import shutil
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import date
@@ -16,7 +19,10 @@ import pytest
 
 from doctord.app.fleet.ship import ship
 from doctord.dataset.rows import rows
+from doctord.lake.place import LakePaths
 from doctord.lake.query import Lake
+from doctord.lake.store import compaction
+from doctord.lake.store.bundle import Later
 from doctord.lake.store.compaction import Compacted, compact, expire
 from doctord.lake.store.parts import bucket_of, part_of
 from doctord.lake.store.shipped import Shipped, hosts_in
@@ -232,7 +238,8 @@ def test_what_is_damaged_or_anothers_is_set_aside_and_what_is_of_a_later_doctord
     later = recorded(tmp_path / "later", "db7")
     (path,) = (later / "sealed").glob("cpu/*/*.parquet")
     rows = pq.read_table(path, partitioning=None)
-    pq.write_table(rows.append_column("mood_pct", pa.nulls(len(rows), pa.float64())), path)
+    rows = rows.append_column("mood_pct", pa.nulls(len(rows), pa.float64()))
+    pq.write_table(rows.replace_schema_metadata(None), path)
     ship(later, store, "db7")
     done = run(store)
     assert sorted(reason.split(":")[0] for _, reason in done.refused) == [
@@ -251,7 +258,7 @@ def test_old_days_are_removed(lakes: dict[str, Path], tmp_path: Path) -> None:
     assert done.expired == []
     expire(store, AFTER, done)
     assert done.expired == [DAY]
-    assert [one.key for one in store.listed("")] == ["hosts/db0", "hosts/db1", "hosts/db2"]
+    assert list(store.listed("")) == []
 
 
 def test_keys_of_parts() -> None:
@@ -262,3 +269,128 @@ def test_keys_of_parts() -> None:
         assert part_of(key) is None
     assert 0 <= bucket_of("db-1", 16) < 16
     assert bucket_of("db-1", 16) == bucket_of("db-1", 16)
+
+
+def test_whoever_carries_a_plan_out_again_may_read_more_or_less_of_it(
+    lakes: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = compaction._unpacked
+
+    def without(refused: str) -> Callable[..., Any]:
+        def unpacked(store: Store, key: str, place: LakePaths) -> Any:
+            if f"/{refused}/" in key:
+                raise Later("of a later Doctor D")
+            return whole(store, key, place)
+
+        return unpacked
+
+    for number, (first, second) in enumerate(((without("db1"), whole), (whole, without("db1")))):
+        store = store_at(str(tmp_path / f"store{number}"))
+        shipped(lakes, store)
+        monkeypatch.setattr(compaction, "_unpacked", first)
+        cut = compact(store, AFTER)
+        next(cut)  # its files are there, and that it is done is not
+        cut.close()  # type: ignore[attr-defined]
+        monkeypatch.setattr(compaction, "_unpacked", second)
+        monkeypatch.setattr(compaction, "version", lambda _, number=number: f"1.{number}")
+        run(store)
+        monkeypatch.setattr(compaction, "_unpacked", whole)
+        monkeypatch.setattr(compaction, "version", lambda _: "2.0")
+        run(store)
+        assert list(store.listed("incoming/")) == []
+        for host, place in lakes.items():
+            assert rows_of(store, host, tmp_path / f"{number}-{host}") == own_rows(place)
+
+
+def test_what_is_gone_from_a_plan_does_not_hold_it_up(lakes: dict[str, Path], tmp_path: Path) -> None:
+    store = store_at(str(tmp_path / "store"))
+    shipped(lakes, store)
+    store.put_new("incoming/db0/2026-11-20/20261120T230000Z-00000009.zip", io.BytesIO(b"no zip"))
+    cut = compact(store, AFTER)
+    next(cut)  # the damaged one is set aside, and the plan is not done
+    cut.close()  # type: ignore[attr-defined]
+    done = run(store)
+    assert (done.days, done.refused, list(store.listed("incoming/"))) == ([DAY], [], [])
+    for host, place in lakes.items():
+        assert rows_of(store, host, tmp_path / host) == own_rows(place)
+
+
+def test_one_of_a_later_form_or_with_other_tables_stays_and_is_not_planned_again(tmp_path: Path) -> None:
+    store = store_at(str(tmp_path / "store"))
+    for number, (form, member) in enumerate(((2, "cpu.parquet"), (1, "moods.parquet"))):
+        name, content = f"20261120T23000{number}Z-0000000{number}", io.BytesIO()
+        with zipfile.ZipFile(content, "w") as archive:
+            archive.writestr("manifest.json", json.dumps({"form": form, "host": "db0", "segment": name}))
+            archive.writestr(member, b"PAR1")
+        content.seek(0)
+        store.put_new(f"incoming/db0/2026-11-20/{name}.zip", content)
+    for _ in range(3):
+        assert len(run(store).refused) == 2
+    assert len(list(store.listed("incoming/"))) == 2
+    assert [one.key for one in store.listed("plans/")] == ["plans/2026-11-20/0001.done", "plans/2026-11-20/0001.json"]
+
+
+def test_what_the_lake_would_not_believe_is_set_aside(lakes: dict[str, Path], tmp_path: Path) -> None:
+    place, store = tmp_path / "lake", store_at(str(tmp_path / "store"))
+    shutil.copytree(lakes["db0"], place, ignore=shutil.ignore_patterns("shipped"))
+    (path,) = (place / "sealed").glob("cpu/*/*.parquet")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 3] ^= 0xFF
+    path.write_bytes(content)
+    ship(place, store, "db0")
+    done = run(store)
+    assert [reason.split(":")[0] for _, reason in done.refused] == ["damaged"]
+    assert (done.files, len(list(store.listed("set_aside/")))) == (0, 1)
+
+
+def test_rows_that_name_no_host_or_another_domain_are_those_of_their_bundle(tmp_path: Path) -> None:
+    store = store_at(str(tmp_path / "store"))
+    own = recorded(tmp_path / "lake", "db7.example.com")
+    for path in (own / "sealed").glob("disk/*/*.parquet"):
+        nameless = pl.read_parquet(path).with_columns(host=pl.lit(None, pl.String))
+        nameless.write_parquet(path)
+    ship(own, store, "db7")
+    run(store)
+    told = Lake(Shipped(store, "db7", tmp_path / "fetched")).dataset(moment(-10), moment(SECONDS + 10))
+    assert {name: len(told.frame(name)) for name in TABLES} == {
+        name: len(rows) for name, rows in own_rows(own).items()
+    }  # fmt: skip
+    assert told.hosts == {"db7"}
+
+
+def test_a_reader_meanwhile_has_each_row_once(lakes: dict[str, Path], tmp_path: Path) -> None:
+    class Compacting(Mortal):
+        """Compacts all when the first bundle is to be opened."""
+
+        def opened(self, key: str) -> io.BufferedIOBase:
+            if key.startswith("incoming/"):
+                run(self._store)
+            return self._store.opened(key)
+
+    store = store_at(str(tmp_path / "store"))
+    shipped(lakes, store)
+    for host in ("db0", "db2"):
+        assert rows_of(Compacting(store, 1e9), host, tmp_path / f"while-{host}") == own_rows(lakes[host])
+    twice = store_at(str(tmp_path / "twice"))
+    shipped(lakes, twice)
+    there = Lake(Shipped(twice, "db2", tmp_path / "both"))
+    looks = [there.dataset(moment(-10), moment(SECONDS / 2)), None]
+    run(twice)
+    looks[1] = there.dataset(moment(-10), moment(SECONDS + 10))
+    assert looks[1] is not None
+    assert {name: len(looks[1].frame(name)) for name in TABLES} == {
+        name: len(rows) for name, rows in own_rows(lakes["db2"]).items()
+    }  # fmt: skip
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("key")
+    store = store_at(str(tmp_path / "store"))
+    folder = tmp_path / "store" / "incoming" / "db0" / "2026-11-20"
+    folder.mkdir(parents=True)
+    (folder / "20261120T220000Z-00000001.zip").symlink_to(tmp_path / "secret")
+    (tmp_path / "store" / "incoming" / "db1").symlink_to(tmp_path)
+    assert list(store.listed("incoming/")) == []
+    assert store.below("incoming/") == ["db0"]
+    with pytest.raises(StoreError):
+        store.opened("incoming/db0/2026-11-20/20261120T220000Z-00000001.zip")

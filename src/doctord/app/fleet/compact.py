@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from doctord.app.watcher import SILENT, Watcher
 from doctord.lake.store.compaction import Compacted, expire
 from doctord.lake.store.compaction import compact as compacting
-from doctord.lake.store.store import Store
+from doctord.lake.store.store import Store, StoreError
 
 
 def compact(store: Store, settle: timedelta, keep: timedelta | None = None, watcher: Watcher = SILENT) -> Compacted:
@@ -21,9 +21,13 @@ def compact(store: Store, settle: timedelta, keep: timedelta | None = None, watc
         StoreError: the store refuses; the next run goes on where this one stopped.
     """
     done, now = Compacted(), datetime.now(UTC)
-    with watcher.progress("Compacting", None, "files") as progress:
-        for so_far in compacting(store, (now - settle).date(), done):
-            progress(so_far.files)
+    try:
+        with watcher.progress("Compacting", None, "files") as progress:
+            for so_far in compacting(store, (now - settle).date(), done):
+                progress(so_far.files)
+    except OSError as error:
+        told = f"{error.filename or 'a temporary file'}: {error.strerror or error}"
+        raise StoreError(told, "make room in $TMPDIR: a bucket of a day is unpacked there") from error
     if keep is not None:
         expire(store, (now - keep).date(), done)
     return done

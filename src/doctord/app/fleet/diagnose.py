@@ -1,8 +1,9 @@
 """Diagnose many hosts: who is ill, what those who are ill have in common, who is unlike its peers."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from doctord.analyse.fleet.common import Common, common_label
@@ -11,7 +12,7 @@ from doctord.app.asked import Interval
 from doctord.app.diagnose import Examination, diagnose
 from doctord.app.fleet.engine import Engine, Failed
 from doctord.app.fleet.hosts import ROLE, Host
-from doctord.app.source import Recorded
+from doctord.app.source import AN_HOUR, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.diagnose.finding import SEVERITIES, Finding, Health, Severity
 from doctord.errors import UserError
@@ -210,18 +211,19 @@ def _without_evidence(finding: Finding) -> Finding:
 
 def _moments(hosts: Sequence[Host], asked: Interval, watcher: Watcher) -> tuple[datetime, datetime]:
     """The time for all of them: a time of day is that of the lake which ends last."""
-    usual = timedelta(hours=1)
-    if not asked.is_open:
-        with hosts[0].opened() as lake:
-            return asked.of_lake(Lake(lake), usual, watcher)
-    ends = list[tuple[datetime, Host]]()
+    since, until = asked.placed(lambda: _newest(hosts) if asked.is_open else None, watcher)
+    end = until or datetime.now(UTC)
+    return since or end - AN_HOUR, end
+
+
+def _newest(hosts: Sequence[Host]) -> datetime | None:
+    """When the lake that ends last does; one that cannot be read is told of when it is judged."""
+    ends = list[datetime]()
     for host in hosts:
-        with host.opened() as lake:
+        with suppress(UserError), host.opened() as lake:
             if span := Lake(lake).span():
-                ends.append((span[1], host))
-    newest = max(ends, key=lambda one: one[0], default=(None, hosts[0]))[1]
-    with newest.opened() as lake:
-        return asked.of_lake(Lake(lake), usual, watcher)
+                ends.append(span[1])
+    return max(ends, default=None)
 
 
 def _shared(judged: Sequence[tuple[Host, Verdict]]) -> Iterator[Shared]:

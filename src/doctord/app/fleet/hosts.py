@@ -13,9 +13,8 @@ from typing import Any, Final
 from doctord.app.watcher import Watcher
 from doctord.errors import UserError
 from doctord.lake.place import is_lake
-from doctord.lake.store.bundle import INCOMING
 from doctord.lake.store.shipped import Shipped, hosts_in
-from doctord.lake.store.store import Store, is_address, store_at
+from doctord.lake.store.store import Store, is_address, is_store, store_at
 
 # PLACE/HOST or PLACE/SITE/HOST: who looks for lakes everywhere reads a whole disk.
 DEEPEST: Final = 2
@@ -117,7 +116,7 @@ def hosts_of(place: str, chosen: Chosen, labels: Path | None, watcher: Watcher) 
 
 def _store(place: str) -> Store | None:
     """The store of a place; null where it is a folder of lakes."""
-    return store_at(place) if is_address(place) or (Path(place) / INCOMING).is_dir() else None
+    return store_at(place) if is_address(place) or is_store(Path(place)) else None
 
 
 def _beside(place: str) -> Path | None:
@@ -153,10 +152,18 @@ def _lakes(folder: Path, depth: int, watcher: Watcher) -> Iterator[Path]:
         watcher.note(f"{folder}: {error.strerror}; skipped")
         return
     for path in below:
-        if is_lake(path):
-            yield path
+        if is_lake(path) or not _can_be_seen(path):
+            yield path  # what cannot be seen is a host on which there is no verdict
         elif depth < DEEPEST:
             yield from _lakes(path, depth + 1, watcher)
+
+
+def _can_be_seen(folder: Path) -> bool:
+    try:
+        next(folder.iterdir(), None)
+    except OSError:
+        return False
+    return True
 
 
 def labels_in(path: Path | None) -> list[tuple[str, dict[str, str]]]:

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ from typing import Final
 from doctord.app.watcher import SILENT, Watcher
 from doctord.errors import UserError
 from doctord.lake.place import FOLDER_MODE, LakeError, LakePaths, is_lake
-from doctord.lake.store.bundle import is_host, key_of, pack, sealed_segments
+from doctord.lake.store.bundle import is_host_name, key_of, pack, sealed_segments
 from doctord.lake.store.store import Store, StoreError
 
 _BESIDE: Final = "shipped"  # a folder in the lake: what went where
@@ -32,7 +32,7 @@ class Shipment:
         sent_bytes: How much that is.
         there: How many were there already.
         waiting: Those that could not be sent, each with the reason: the next run tries again.
-        lost: Those that waited, and are not in the lake any more: retention was quicker.
+        lost: Those that waited, and are not whole in the lake any more: retention was quicker.
     """
 
     place: str
@@ -68,23 +68,28 @@ def ship(
         UserError: there is no lake, the name cannot stand in a key, or it cannot be written down what was sent.
     """
     host = host or os.uname().nodename
-    if not is_host(host):
+    if not is_host_name(host):
         raise UserError(f"{host!r} cannot be a host's name in a store", "letters, digits, dots and dashes")
     if not is_lake(lake):
         raise LakeError(f"{lake}: no lake here", "record one with `doctord record`, or name another")
     place = LakePaths(lake)
     known = _Known(place, store.address)
     segments = sealed_segments(place)
-    lost = sorted(known.waiting - segments.keys() - known.sent)
+    there_now = {name: _tables(files) for name, files in segments.items()}
+    lost = sorted(name for name, tables in known.waiting.items() if tables - there_now.get(name, set()))
     new = {name: files for name, files in segments.items() if name not in known.sent}
     sent, waiting, sent_bytes, there = list[str](), list[tuple[str, str]](), 0, 0
     with watcher.progress("Sending", len(new), "files") as progress:
         for name, files in new.items():
             try:
                 size = _send(store, host, name, files, most_bytes_per_s)
+            except _NotThereError as refused:
+                waiting.append((name, f"{refused}; it is sent again"))
+                continue
             except StoreError as refused:
                 reason = f"{refused}; {refused.hint}"
-                waiting += [(one, reason) for one in new if one not in sent and one not in known.sent]
+                told = {one for one, _ in waiting}
+                waiting += [(one, reason) for one in new if one not in known.sent and one not in told]
                 break
             except OSError as error:
                 waiting.append((name, f"{error.filename or lake}: {error.strerror or error}"))
@@ -92,10 +97,10 @@ def ship(
             sent.append(name)
             sent_bytes, there = sent_bytes + (size or 0), there + (size is None)
             known.sent.add(name)
-            known.keep({one for one in new if one not in known.sent})
+            known.keep({one: there_now[one] for one in new if one not in known.sent})
             progress(len(sent), name)
     known.sent &= segments.keys()
-    known.keep({name for name, _ in waiting})
+    known.keep({name: there_now[name] for name, _ in waiting})
     return Shipment(store.address, host, tuple(sent), sent_bytes, there, tuple(waiting), tuple(lost))
 
 
@@ -103,21 +108,28 @@ def _send(store: Store, host: str, name: str, files: list[Path], most_bytes_per_
     """Send one segment; how many bytes that was, null where it was there already.
 
     Raises:
-        StoreError: the store refuses, or has not got it.
+        StoreError: the store refuses, or has not got what it took.
     """
     key = key_of(host, name)
     with tempfile.TemporaryFile() as file:
         size = pack(host, name, files, file)
         is_new = store.put_new(key, _Slowed(file, most_bytes_per_s) if most_bytes_per_s else file)
-    found = store.size_bytes(key)
-    if found is None:
-        raise StoreError(f"{store.address}/{key}: the store took it, and has not got it", "send it again later")
-    if found != size:
-        raise StoreError(
-            f"{store.address}/{key}: {found} bytes are there under this name, and it has {size}",
-            "another host may use this one's name: see --as",
-        )
-    return size if is_new else None
+    if not is_new:
+        return None
+    if store.size_bytes(key) != size:
+        raise _NotThereError(f"{store.address}/{key}: the store took it, and has not got it")
+    return size
+
+
+class _NotThereError(StoreError):
+    """A store says that it took an object, and has not got it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "it is sent again")
+
+
+def _tables(files: Sequence[Path]) -> set[str]:
+    return {path.parts[-3] for path in files}
 
 
 class _Known:
@@ -128,7 +140,12 @@ class _Known:
         self._path, self._address = place.root / _BESIDE / f"{mark}.json", address
         told = self._told()
         self.sent = set(_names(told.get("sent")))
-        self.waiting = set(_names(told.get("waiting")))
+        waiting = told.get("waiting")
+        self.waiting = {
+            str(name): set(_names(tables))
+            for name, tables in (waiting.items() if isinstance(waiting, dict) else ())
+            if name not in self.sent
+        }
 
     def _told(self) -> dict[str, object]:
         """What was written down; nothing where that is gone or damaged: what is there is found again."""
@@ -138,13 +155,17 @@ class _Known:
             return {}
         return told if isinstance(told, dict) else {}
 
-    def keep(self, waiting: set[str]) -> None:
-        """Write it down.
+    def keep(self, waiting: Mapping[str, set[str]]) -> None:
+        """Write it down, with the tables of what waits.
 
         Raises:
             LakeError: that fails.
         """
-        told = {"place": self._address, "sent": sorted(self.sent), "waiting": sorted(waiting)}
+        told = {
+            "place": self._address,
+            "sent": sorted(self.sent),
+            "waiting": {name: sorted(tables) for name, tables in waiting.items()},
+        }
         unfinished = self._path.with_suffix(f".{os.getpid()}")
         try:
             self._path.parent.mkdir(mode=FOLDER_MODE, exist_ok=True)

@@ -33,7 +33,7 @@ OFTEN: Final = 10.0
 # The collector tells of the 200 that take most time, its own left out: of fewer than these all are told.
 ALL_STATEMENTS: Final = 150
 TRACKS_UTILITY: Final = "pg_stat_statements.track_utility"
-_SAVEPOINT: Final = r"(?i)^\s*(savepoint|rollback\s+(work\s+|transaction\s+)?to)\b"
+_SAVEPOINT: Final = r"(?i)\b(savepoint|rollback\s+(work\s+|transaction\s+)?to)\b"
 OFTEN_PER_S: Final = 1 / 60
 MOST_TOLD: Final = 4
 POSTGRESQL: Final = "postgresql"
@@ -232,7 +232,9 @@ def savepoints_per_s(case: Case, db: str) -> float | None:
         return None
     if told.group_by("ts").len().filter(pl.col("len") > ALL_STATEMENTS).height:
         return None
-    set_them = told.filter(pl.col("text").fill_null("").str.contains(_SAVEPOINT))
+    if told.filter(pl.col("text").is_null() | pl.col("text").str.starts_with("<")).height:
+        return None  # a text that is not told may be one
+    set_them = told.filter(pl.col("text").str.contains(_SAVEPOINT))
     calls = float((set_them["calls_per_s"] * set_them["interval_s"]).sum() or 0.0)
     seconds = float(told.unique("ts")["interval_s"].sum() or 0.0)
     return calls / seconds if seconds else None

@@ -13,7 +13,8 @@ import io
 import json
 import shutil
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import date
 from importlib.metadata import version
@@ -30,6 +31,13 @@ FORM: Final = 1
 _MANIFEST: Final = "manifest.json"
 _KEY: Final = regex(rf"{INCOMING}/(?P<host>[^/]+)/(?P<day>[0-9-]{{10}})/(?P<name>[^/]+)\.zip")
 _HOST: Final = regex(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}")
+_MOST_MANIFEST_BYTES: Final = 1 << 16
+_ENCRYPTED: Final = 1  # of the flags of a member
+# What the reader of an archive raises of one that is damaged, or made to look so.
+DAMAGE: Final = (
+    zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError, RecursionError,
+    OverflowError,
+)  # fmt: skip
 _LONG_AGO: Final = (1980, 1, 1, 0, 0, 0)  # an archive of the same files is the same, whenever it is made
 
 
@@ -37,9 +45,25 @@ class NotABundle(Exception):  # noqa: N818 - it is told as a problem, and raised
     """An object is not what its key says."""
 
 
-def is_host(name: str) -> bool:
+class Later(NotABundle):
+    """An object has what this Doctor D does not know, and a later one does."""
+
+
+def is_host_name(name: str) -> bool:
     """Whether a name can stand in a key."""
     return _HOST.fullmatch(name) is not None
+
+
+def is_same_host(one: str, other: str) -> bool:
+    """Whether two names are of one host: one of them may be without its domain.
+
+    >>> is_same_host("db-1", "DB-1.example.com"), is_same_host("db-1.fra.example.com", "db-1.ams.example.com")
+    (True, False)
+    """
+    names = one.lower(), other.lower()
+    return names[0] == names[1] or (
+        any("." not in name for name in names) and len({name.partition(".")[0] for name in names}) == 1
+    )
 
 
 def key_of(host: str, name: str) -> str:
@@ -54,7 +78,7 @@ def named(key: str) -> tuple[str, date, str] | None:
     """Host, day and segment of a key; null where it is none of a bundle."""
     match = _KEY.fullmatch(key)
     moment = begun(match["name"]) if match else None
-    if match is None or moment is None or moment.date().isoformat() != match["day"] or not is_host(match["host"]):
+    if match is None or moment is None or moment.date().isoformat() != match["day"] or not is_host_name(match["host"]):
         return None
     return match["host"], moment.date(), match["name"]
 
@@ -107,29 +131,37 @@ class Bundle:
             file = opened.enter_context(store.opened(key))
             try:
                 self._archive = opened.enter_context(zipfile.ZipFile(file))
-                manifest = json.loads(self._archive.read(_MANIFEST))
-            except (zipfile.BadZipFile, KeyError, ValueError, EOFError, NotImplementedError) as error:
+                manifest = json.loads(self._read_manifest())
+            except DAMAGE as error:
                 raise NotABundle(f"damaged: {error}") from error
             self._check(manifest)
             self._opened = opened.pop_all()
 
+    def _read_manifest(self) -> bytes:
+        info = self._archive.getinfo(_MANIFEST)
+        if info.compress_type != zipfile.ZIP_STORED or info.file_size > _MOST_MANIFEST_BYTES:
+            raise NotABundle("its manifest is packed, or too large")
+        return self._archive.read(info)
+
     def _check(self, manifest: object) -> None:
-        if not isinstance(manifest, Mapping) or manifest.get("form") != FORM:
-            form = manifest.get("form") if isinstance(manifest, Mapping) else None
-            raise NotABundle(f"of form {form}, and {FORM} is known")
+        if not isinstance(manifest, Mapping):
+            raise NotABundle("damaged: its manifest is none")
+        form = manifest.get("form")
+        if form != FORM:
+            told = f"of form {form}, and {FORM} is known"
+            raise Later(told) if isinstance(form, int) and form > FORM else NotABundle(told)
         if (manifest.get("host"), manifest.get("segment")) != (self.host, self.name):
             raise NotABundle(f"it says that it is {manifest.get('segment')} of {manifest.get('host')}")
-
-    @property
-    def tables(self) -> list[str]:
-        """The tables that are in it, of those that this doctord knows."""
-        names = (info.filename.removesuffix(".parquet") for info in self._members())
-        return sorted(name for name in names if name in TABLES)
-
-    def _members(self) -> Iterator[zipfile.ZipInfo]:
-        for info in self._archive.infolist():
-            if info.filename.endswith(".parquet") and info.compress_type == zipfile.ZIP_STORED:
-                yield info
+        members = [info for info in self._archive.infolist() if info.filename != _MANIFEST]
+        if any(info.compress_type != zipfile.ZIP_STORED or info.flag_bits & _ENCRYPTED for info in members):
+            raise NotABundle("what is in it is packed once more, or encrypted")
+        names = [info.filename.removesuffix(".parquet") for info in members]
+        if len(set(names)) < len(names):
+            raise NotABundle("a table is in it twice")
+        self.tables = sorted(name for name in names if name in TABLES)
+        """The tables that are in it, of those that this Doctor D knows."""
+        self.unknown = sorted(set(names) - set(TABLES))
+        """What else is in it: of a later Doctor D."""
 
     def unpack(self, lake: LakePaths, tables: Collection[str]) -> None:
         """Put some tables of it into a lake, where they are not yet; an OSError where that fails.
@@ -146,7 +178,7 @@ class Bundle:
             try:
                 with self._archive.open(f"{table}.parquet") as member, unfinished.open("wb") as file:
                     shutil.copyfileobj(member, file)
-            except (zipfile.BadZipFile, EOFError) as error:
+            except DAMAGE as error:
                 unfinished.unlink(missing_ok=True)
                 raise NotABundle(f"damaged: {table}: {error}") from error
             unfinished.rename(target)

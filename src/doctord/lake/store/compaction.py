@@ -1,9 +1,12 @@
 """Puts what hosts shipped into the layout of `parts.py`: each row once, whatever is cut off where.
 
-A plan says which bundles go together, and is written before anything else, under a number that nobody has. Whoever
-finds one that is not carried out does the same again: the files have the names and the rows that they would have had.
-Only when all of them are there is the plan done, and only then are its bundles removed. A bundle that is damaged or of
-another host is set aside; one of a later Doctor D stays until that compacts.
+What is true stands in the files: each names the bundles whose rows are in it, and a bundle goes into one file of a
+table at most. Only when each of its tables is in a file is it removed. A plan says which bundles go together, and is
+written before anything else, under a number that nobody has, so that two who compact do not put one bundle into two
+files: whoever finds a plan that is not carried out carries it out, and only then makes one of the rest. (A store that
+knows no `If-None-Match`, and overwrites, must have one at a time.)
+
+A bundle that is damaged or of another host is set aside; one of a later Doctor D stays until that compacts.
 """
 
 import io
@@ -13,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +27,8 @@ import pyarrow.parquet as pq
 from doctord.dataset.tables import OLD_NAMES, TABLES
 from doctord.lake.parquet_file import ZSTD_LEVEL
 from doctord.lake.place import LakePaths
-from doctord.lake.store.bundle import INCOMING, Bundle, NotABundle, named
+from doctord.lake.sealed import Interval, examined
+from doctord.lake.store.bundle import INCOMING, Bundle, Later, NotABundle, is_same_host, named
 from doctord.lake.store.parts import (
     BUNDLES,
     HOSTS,
@@ -32,6 +37,8 @@ from doctord.lake.store.parts import (
     Plan,
     bucket_of,
     compacted_days,
+    listed_parts,
+    names_in,
     plain_schema,
     plans_of,
 )
@@ -40,9 +47,11 @@ from doctord.lake.store.store import Store, Stored, StoreError
 # What is written to one bucket of a day: a file of it, of the largest table, is some hundred megabytes.
 BUCKET_BYTES: Final = 512 << 20
 MOST_BUCKETS: Final = 4096
-# Two minutes of a busy host's processes: who asks for five minutes of a host reads a few of these.
 SET_ASIDE: Final = "set_aside"
+# Two minutes of a busy host's processes: who asks for five minutes of a host reads a few of these.
 ROWS_OF_A_GROUP: Final = 64 * 1024
+# No hour of a host has as many; who says so means to fill the memory of whoever reads it.
+MOST_ROWS, MOST_UNPACKED_BYTES = 50_000_000, 8 << 30
 
 
 @dataclass(slots=True)
@@ -56,6 +65,7 @@ class Compacted:
         files: How many files were written.
         file_bytes: How much they are.
         refused: Bundles that are in none, each with the reason: set aside, or left for a later Doctor D.
+        left: Days that another one is at.
         expired: Days that were removed.
     """
 
@@ -65,16 +75,13 @@ class Compacted:
     files: int = 0
     file_bytes: int = 0
     refused: list[tuple[str, str]] = field(default_factory=list)
+    left: list[date] = field(default_factory=list)
     expired: list[date] = field(default_factory=list)
 
     @property
     def healthy(self) -> bool | None:
         """Whether all is in files; null where something is not."""
-        return None if self.refused else True
-
-
-class Later(NotABundle):
-    """A bundle has what this Doctor D does not know."""
+        return None if self.refused or self.left else True
 
 
 def compact(store: Store, before: date, done: Compacted | None = None) -> Iterator[Compacted]:
@@ -83,104 +90,156 @@ def compact(store: Store, before: date, done: Compacted | None = None) -> Iterat
     Raises:
         StoreError: the store refuses; the next run goes on.
     """
-    done = done or Compacted()
+    done = Compacted() if done is None else done
     by_day = dict[date, list[Stored]]()
     for stored in store.listed(f"{INCOMING}/"):
         told = named(stored.key)
         if told and told[1] < before:
             by_day.setdefault(told[1], []).append(stored)
     for day, bundles in sorted(by_day.items()):
-        carried_out, pending, there = plans_of(store, day)
-        store.delete([stored.key for stored in bundles if stored.key in there])
-        for plan in pending:
-            yield from _carry_out(store, plan, done)
-            there |= set(plan.bundles)
-        rest = [stored for stored in bundles if stored.key not in there]
-        if rest:
-            size = sum(stored.size_bytes for stored in rest)
-            number = 1 + max((plan.number for plan in (*carried_out, *pending)), default=0)
-            buckets = min(max(-(-size // BUCKET_BYTES), 1), MOST_BUCKETS)
-            plan = Plan(day, number, buckets, tuple(sorted(stored.key for stored in rest)))
-            if store.put_new(plan.key, io.BytesIO(plan.content())):  # else somebody else is at it
-                yield from _carry_out(store, plan, done)
+        yield from _compact_day(store, day, bundles, done)
         done.days.append(day)
 
 
+def _compact_day(store: Store, day: date, bundles: Sequence[Stored], done: Compacted) -> Iterator[Compacted]:
+    plans, pending, waiting = plans_of(store, day)
+    taken = set[str]()
+    for plan in pending:
+        yield from _Carrying(store, plan, done).out()
+        taken |= set(plan.bundles)
+    # Those that this version could not read last time are not tried again.
+    left = {key for key, by in waiting.items() if by == version("doctord")}
+    done.refused += [(key, "of a later Doctor D") for key in sorted(left & {one.key for one in bundles})]
+    rest = [one for one in bundles if one.key not in taken | left]
+    if not rest:
+        return
+    size = sum(one.size_bytes for one in rest)
+    number = 1 + max((plan.number for plan in (*plans, *pending)), default=0)
+    buckets = min(max(-(-size // BUCKET_BYTES), 1), MOST_BUCKETS)
+    plan = Plan(day, number, buckets, tuple(sorted(one.key for one in rest)))
+    if store.put_new(plan.key, io.BytesIO(plan.content())):
+        yield from _Carrying(store, plan, done).out()
+    else:
+        done.left.append(day)
+
+
 def expire(store: Store, before: date, done: Compacted) -> None:
-    """Remove what was compacted of the days before one.
+    """Remove what was compacted of the days before one, and hosts of which nothing is left.
 
     Raises:
         StoreError: the store refuses.
     """
     days = set[date]()
-    for table in TABLES:
-        for day in compacted_days(store, table):
-            if day < before:
-                store.delete([stored.key for stored in store.listed(f"table={table}/day={day.isoformat()}/")])
+    for folder in (*(f"table={table}/day=" for table in TABLES), f"{PLANS}/"):
+        for stored in list(store.listed(folder)):
+            day = _day_in(stored.key)
+            if day and day < before:
+                store.delete([stored.key])
                 days.add(day)
-    for day in sorted(days):
-        store.delete([stored.key for stored in store.listed(f"{PLANS}/{day.isoformat()}/")])
     done.expired += sorted(days)
+    if days and not any(compacted_days(store, table) for table in TABLES):
+        store.delete([stored.key for stored in store.listed(f"{HOSTS}/")])
 
 
-def _carry_out(store: Store, plan: Plan, done: Compacted) -> Iterator[Compacted]:
-    """Write all files of a plan, then that it is done, then remove its bundles."""
-    by_bucket = dict[int, list[str]]()
-    for key in plan.bundles:
-        if told := named(key):
-            by_bucket.setdefault(bucket_of(told[0], plan.buckets), []).append(key)
-    there = list[str]()
-    for bucket, keys in sorted(by_bucket.items()):
-        try:
-            there += _fill(store, plan, bucket, keys, done)
-        except FileNotFoundError:
-            if store.size_bytes(plan.done_key) is None:
-                raise
-            return  # another one carried it out meanwhile
-        yield done
-    store.put_new(plan.done_key, io.BytesIO(json.dumps(sorted(there)).encode()))
-    for host in sorted({told[0] for key in there if (told := named(key))}):
-        store.put_new(f"{HOSTS}/{host}", io.BytesIO())
-    store.delete(there)
-    done.bundles += len(there)
-    yield done
+def _day_in(key: str) -> date | None:
+    """The day of a part or a plan."""
+    text = key.split("/")[1].removeprefix("day=")
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
 
 
-def _fill(store: Store, plan: Plan, bucket: int, keys: Sequence[str], done: Compacted) -> list[str]:
-    """Write the files of a bucket; the bundles that are in them."""
-    with tempfile.TemporaryDirectory(prefix="doctord-compact-") as folder:
-        there, files = list[str](), dict[str, list[tuple[str, str, Path]]]()
-        for number, key in enumerate(keys):
-            place = LakePaths(Path(folder) / f"{number}")
-            try:
-                host, name, own = _unpacked(store, key, place)
-            except NotABundle as error:
-                done.refused.append((key, str(error)))
-                if not isinstance(error, Later):
-                    _set_aside(store, key)
-                continue
-            there.append(key)
-            for table, path in own.items():
-                files.setdefault(table, []).append((host, name, path))
-        for table, of_table in sorted(files.items()):
-            part = Part(table, plan.day, bucket, plan.buckets, plan.number)
-            with tempfile.TemporaryFile() as file:
-                done.rows += _write(table, sorted(of_table), file)
-                size = file.seek(0, io.SEEK_END)
-                file.seek(0)
-                if store.put_new(part.key, file):
-                    done.files, done.file_bytes = done.files + 1, done.file_bytes + size
-            if store.size_bytes(part.key) is None:
-                raise StoreError(
-                    f"{store.address}/{part.key}: the store took it, and has not got it", "try again later"
-                )
-        return there
+@dataclass(slots=True)
+class _Carrying:
+    """A plan that is carried out."""
+
+    store: Store
+    plan: Plan
+    done: Compacted
+    later: list[str] = field(default_factory=list)
+
+    def out(self) -> Iterator[Compacted]:
+        """Write all files of the plan, then that it is done, then remove its bundles."""
+        by_bucket = dict[int, list[str]]()
+        for key in self.plan.bundles:
+            if told := named(key):
+                by_bucket.setdefault(bucket_of(told[0], self.plan.buckets), []).append(key)
+        there = list[str]()
+        for bucket, keys in sorted(by_bucket.items()):
+            there += self._fill(bucket, keys)
+            yield self.done
+        outcome = json.dumps({"later": self.later, "doctord": version("doctord")})
+        self.store.put_new(self.plan.done_key, io.BytesIO(outcome.encode()))
+        for host in sorted({told[0] for key in there if (told := named(key))}):
+            self.store.put_new(f"{HOSTS}/{host}", io.BytesIO())
+        self.store.delete(there)
+        self.done.bundles += len(there)
+        yield self.done
+
+    def _fill(self, bucket: int, keys: Sequence[str]) -> list[str]:
+        """Write the files of a bucket; the bundles of which each table is in a file then."""
+        with tempfile.TemporaryDirectory(prefix="doctord-compact-") as folder:
+            tables, files = dict[str, list[str]](), dict[str, list[tuple[str, str, Path]]]()
+            for number, key in enumerate(keys):
+                try:
+                    host, name, own = _unpacked(self.store, key, LakePaths(Path(folder) / f"{number}"))
+                except FileNotFoundError:
+                    continue  # removed since the plan was made
+                except NotABundle as error:
+                    self.done.refused.append((key, str(error)))
+                    if isinstance(error, Later):
+                        self.later.append(key)
+                    else:
+                        _set_aside(self.store, key)
+                    continue
+                tables[key] = sorted(own)
+                for table, path in own.items():
+                    files.setdefault(table, []).append((host, name, path))
+            held = {table: self._written(bucket, table, sorted(files[table])) for table in sorted(files)}
+            return [key for key, own in tables.items() if all(_mark(key) in held[table] for table in own)]
+
+    def _written(self, bucket: int, table: str, files: Sequence[tuple[str, str, Path]]) -> set[str]:
+        """Have the rows of some bundles in files of a table; the bundles that are in these then."""
+        part = Part(table, self.plan.day, bucket, self.plan.buckets, self.plan.number)
+        held = set[str]()
+        for other in listed_parts(self.store, table, self.plan.day):
+            if other.key != part.key:
+                held |= names_in(self.store, other)
+        new = [(host, name, path) for host, name, path in files if f"{host}/{name}" not in held]
+        if not new:
+            return held
+        if self.store.size_bytes(part.key) is None:
+            self._put(part, new)
+        # What is there may be of another run, which could read more of them, or fewer.
+        return held | names_in(self.store, part)
+
+    def _put(self, part: Part, files: Sequence[tuple[str, str, Path]]) -> None:
+        with tempfile.TemporaryFile() as file:
+            rows = _write(part.table, files, file)
+            size = file.seek(0, io.SEEK_END)
+            file.seek(0)
+            if self.store.put_new(part.key, file):
+                self.done.files, self.done.rows = self.done.files + 1, self.done.rows + rows
+                self.done.file_bytes += size
+        if self.store.size_bytes(part.key) is None:
+            told = f"{self.store.address}/{part.key}: the store took it, and has not got it"
+            raise StoreError(told, "try again later")
+
+
+def _mark(key: str) -> str:
+    """How a file names a bundle."""
+    told = named(key)
+    return f"{told[0]}/{told[2]}" if told else key
 
 
 def _set_aside(store: Store, key: str) -> None:
     """Move a bundle to where nobody reads it, for whoever wants to look."""
-    with store.opened(key) as file:
-        store.put_new(f"{SET_ASIDE}/{key}", file)
+    try:
+        with store.opened(key) as file:
+            store.put_new(f"{SET_ASIDE}/{key}", file)
+    except FileNotFoundError:
+        return
     if store.size_bytes(f"{SET_ASIDE}/{key}") is not None:
         store.delete([key])
 
@@ -189,34 +248,44 @@ def _unpacked(store: Store, key: str, place: LakePaths) -> tuple[str, str, Mappi
     """Host, segment and the file of each table of a bundle.
 
     Raises:
-        NotABundle: it is not what its key says, is of another host or of a later doctord.
+        NotABundle: it is not what its key says, is of another host or of a later Doctor D.
     """
     with closing(Bundle(store, key)) as bundle:
-        tables = bundle.tables
-        bundle.unpack(place, tables)
-        files = {table: place.sealed / table / bundle.day.isoformat() / f"{bundle.name}.parquet" for table in tables}
+        if bundle.unknown:
+            raise Later(f"of a later Doctor D: it has {', '.join(bundle.unknown[:3])}")
+        bundle.unpack(place, bundle.tables)
+        day = bundle.day.isoformat()
+        files = {table: place.sealed / table / day / f"{bundle.name}.parquet" for table in bundle.tables}
         for table, path in files.items():
             _check(table, path, bundle.host)
         return bundle.host, bundle.name, files
 
 
 def _check(table: str, path: Path, host: str) -> None:
-    """That the rows of a file are of its host, and have columns that are known.
+    """That a file is as it was written, its rows are of its host, and its columns are known.
 
     Raises:
         NotABundle: they are not.
     """
+    sound = examined(path, table, Interval())
+    if sound is None or not sound.is_whole:
+        raise NotABundle(f"damaged: {table}: {'; '.join(sound.problems if sound else ())}")
     try:
         with pq.ParquetFile(path) as file:
+            names, metadata = file.schema_arrow.names, file.metadata
+            unpacked = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+            if metadata.num_rows > MOST_ROWS or unpacked > MOST_UNPACKED_BYTES:
+                raise NotABundle(f"{table} has {metadata.num_rows:,} rows: no hour of a host has as many")
             known = {*plain_schema(table).names, *(old for (of, _), old in OLD_NAMES.items() if of == table)}
-            later = sorted(set(file.schema_arrow.names) - known)
-            told = file.read(["host"]) if "host" in file.schema_arrow.names else None
-            hosts = [] if told is None else pc.unique(told.column("host")).to_pylist()
-    except (pa.ArrowException, OSError) as error:
+            if later := sorted(set(names) - known):
+                raise Later(f"of a later Doctor D: {table} has {', '.join(later)}")
+            if len(set(names)) < len(names):
+                raise NotABundle(f"damaged: {table} has a column twice")
+            hosts = pc.unique(file.read(["host"]).column("host")).to_pylist() if "host" in names else []
+            _fitted(table, file.schema_arrow.empty_table(), plain_schema(table), host)
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise NotABundle(f"damaged: {table}: {error}") from error
-    if later:
-        raise Later(f"of a later Doctor D: {table} has {', '.join(later)}")
-    if others := sorted(str(one) for one in hosts if one not in (host, None)):
+    if others := sorted(str(one) for one in hosts if one is not None and not is_same_host(str(one), host)):
         raise NotABundle(f"its rows are of {', '.join(others[:3])}")
 
 
@@ -226,8 +295,8 @@ def _write(table: str, files: Sequence[tuple[str, str, Path]], into: io.IOBase) 
     schema = plain_schema(table).with_metadata({BUNDLES: told})
     count, waiting = 0, list[pa.Table]()
     with pq.ParquetWriter(into, schema, compression="zstd", compression_level=ZSTD_LEVEL) as writer:
-        for _, _, path in files:
-            rows = _fitted(table, pq.read_table(path, partitioning=None), schema)
+        for host, _, path in files:
+            rows = _fitted(table, pq.read_table(path, partitioning=None), schema, host)
             waiting.append(rows.sort_by("ts"))
             count += len(rows)
             if sum(map(len, waiting)) >= ROWS_OF_A_GROUP:
@@ -238,12 +307,16 @@ def _write(table: str, files: Sequence[tuple[str, str, Path]], into: io.IOBase) 
     return count
 
 
-def _fitted(table: str, rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Rows with the columns of today: those of before renamed, what they had not yet null."""
+def _fitted(table: str, rows: pa.Table, schema: pa.Schema, host: str) -> pa.Table:
+    """Rows of a host with the columns of today: those of before renamed, what they had not yet null."""
     new_names = {old: new for (of, new), old in OLD_NAMES.items() if of == table and new not in rows.schema.names}
     rows = rows.rename_columns([new_names.get(name, name) for name in rows.schema.names])
-    columns = [
-        rows.column(field.name).cast(field.type) if field.name in rows.schema.names else pa.nulls(len(rows), field.type)
+    columns = {
+        field.name: rows.column(field.name).cast(field.type)
+        if field.name in rows.schema.names
+        else pa.nulls(len(rows), field.type)
         for field in schema
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)
+    }
+    # With or without its domain, or not told: it is that of its bundle.
+    columns["host"] = pa.repeat(pa.scalar(host, schema.field("host").type), len(rows))
+    return pa.Table.from_arrays(list(columns.values()), schema=schema)

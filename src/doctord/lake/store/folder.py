@@ -1,12 +1,14 @@
-"""A folder as a store: an object is a file that gets its name when all of it is on disk."""
+"""A folder as a store: an object is a file that gets its name when all of it is on disk. Links are followed nowhere."""
 
 import io
 import os
 import shutil
+import stat
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from doctord.lake.place import FOLDER_MODE, sync_folder
 from doctord.lake.store.store import Stored, StoreError
@@ -27,9 +29,10 @@ class Folder:
         path = self._path(key)
         with self._refused(path):
             path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-            unfinished = path.with_name(f"{_UNFINISHED}{os.getpid()}-{path.name}")
+            # Not by a process's number: containers that share a folder may have the same.
+            unfinished = path.with_name(f"{_UNFINISHED}{uuid.uuid4().hex}")
             try:
-                with unfinished.open("wb") as file:
+                with unfinished.open("xb") as file:
                     shutil.copyfileobj(content, file)
                     file.flush()
                     os.fsync(file.fileno())
@@ -45,41 +48,49 @@ class Folder:
         """See `Store`."""
         path = self._path(key)
         with self._refused(path), suppress(FileNotFoundError):
-            return path.stat().st_size
+            told = path.lstat()
+            return told.st_size if stat.S_ISREG(told.st_mode) else None
         return None
 
     def listed(self, prefix: str) -> Iterator[Stored]:
         """See `Store`."""
         folder, _, begin = prefix.rpartition("/")
         top = self._path(folder) if folder else self._root
-        with self._refused(top):
-            files = [path for first in top.glob(f"{begin}*") for path in (first, *first.rglob("*")) if path.is_file()]
-        keys = sorted(
-            path.relative_to(self._root).as_posix() for path in files if not path.name.startswith(_UNFINISHED)
-        )
-        for key in keys:
+        keys = list[str]()
+        with self._refused(top), suppress(FileNotFoundError):
+            for place, folders, files in os.walk(top, onerror=_raise):
+                if Path(place) == top:
+                    folders[:] = [name for name in folders if name.startswith(begin)]
+                    files = [name for name in files if name.startswith(begin)]  # noqa: PLW2901 - those of the prefix
+                below = Path(place).relative_to(self._root)
+                keys += [(below / name).as_posix() for name in files if not name.startswith(_UNFINISHED)]
+        for key in sorted(keys):
             size = self.size_bytes(key)
             if size is not None:
                 yield Stored(key, size)
 
     def below(self, prefix: str) -> list[str]:
         """See `Store`."""
-        with self._refused(self._root):
-            folder = self._path(prefix.rstrip("/")) if prefix else self._root
-            return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+        folder = self._path(prefix.rstrip("/")) if prefix else self._root
+        with self._refused(folder), suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        return []
 
     def opened(self, key: str) -> io.BufferedIOBase:
         """See `Store`."""
         path = self._path(key)
         with self._refused(path):
-            return path.open("rb")
+            return io.BufferedReader(io.FileIO(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)))
 
     def delete(self, keys: Iterable[str]) -> None:
-        """See `Store`."""
+        """See `Store`; a folder in which nothing is left goes too."""
         for key in keys:
             path = self._path(key)
             with self._refused(path):
                 path.unlink(missing_ok=True)
+            for folder in list(path.parents)[: len(key.split("/")) - 1]:
+                with suppress(OSError):
+                    folder.rmdir()
 
     def _path(self, key: str) -> Path:
         parts = key.split("/")
@@ -94,6 +105,9 @@ class Folder:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise StoreError(
-                f"{path}: {error.strerror or error}", "make room, or ask for the right to write there"
-            ) from error
+            told = f"{path}: {error.strerror or error}"
+            raise StoreError(told, "make room, or ask for the right to read and write there") from error
+
+
+def _raise(error: OSError) -> NoReturn:
+    raise error

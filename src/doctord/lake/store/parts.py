@@ -3,7 +3,7 @@
 ```
 table=cpu/day=2026-11-28/bucket=07/0001-of-0016.parquet    sorted by host and time; 0001 is the plan that made it
 plans/2026-11-28/0001.json                                 which bundles go into the files of that plan
-plans/2026-11-28/0001.done                                 which of them are there
+plans/2026-11-28/0001.done                                 that it was carried out, and what had to be left
 hosts/db-1                                                 that something of this host was compacted
 ```
 A file says itself which bundles are in it, so that a reader takes each row once at any moment: what is in a file of its
@@ -12,25 +12,28 @@ table is not read from `incoming` again.
 
 import json
 import zlib
-from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from doctord.dataset.dataset import arrow_schema
 from doctord.dataset.tables import TABLES
-from doctord.lake.store.store import Store
+from doctord.lake.store.store import Store, StoreError
 from doctord.regex import regex
 
 HOSTS: Final = "hosts"
 PLANS: Final = "plans"
 BUNDLES: Final = b"doctord.bundles"
 _PART: Final = regex(
-    r"table=(?P<table>\w+)/day=(?P<day>[0-9-]{10})/bucket=(?P<bucket>[0-9]+)/(?P<plan>[0-9]{4})-of-(?P<buckets>[0-9]{4})"
+    r"table=(?P<table>\w+)/day=(?P<day>[0-9-]{10})/bucket=(?P<bucket>[0-9]+)/(?P<plan>[0-9]{4,})-of-(?P<buckets>[0-9]{4,})"
     r"\.parquet"
 )
+
+
+_PLAN: Final = regex(rf"{PLANS}/[0-9-]{{10}}/(?P<number>[0-9]{{4,}})\.json")
 
 
 class Part(NamedTuple):
@@ -70,18 +73,35 @@ def bucket_of(host: str, buckets: int) -> int:
     return zlib.crc32(host.encode()) % buckets
 
 
-def parts_of(store: Store, host: str, table: str, day: date) -> Iterator[Part]:
-    """The files of a table and a day that may hold rows of a host, in the order of their plans."""
-    for stored in store.listed(f"table={table}/day={day.isoformat()}/"):
-        part = part_of(stored.key)
-        if part and part.bucket == bucket_of(host, part.buckets):
-            yield part
+def listed_parts(store: Store, table: str, day: date) -> list[Part]:
+    """The files of a table and a day, in the order of their keys."""
+    found = (part_of(stored.key) for stored in store.listed(f"table={table}/day={day.isoformat()}/"))
+    return [part for part in found if part]
 
 
-def bundles_in(file: pq.ParquetFile, host: str) -> set[str]:
-    """The segments of a host that a file holds."""
-    told = json.loads((file.schema_arrow.metadata or {}).get(BUNDLES, b"[]"))
-    return {name for whose, _, name in (str(one).partition("/") for one in told) if whose == host}
+def parts_of(store: Store, host: str, table: str, day: date) -> list[Part]:
+    """Those that may hold rows of a host."""
+    return [part for part in listed_parts(store, table, day) if part.bucket == bucket_of(host, part.buckets)]
+
+
+def names_in(store: Store, part: Part) -> set[str]:
+    """The bundles that a file holds: HOST/SEGMENT.
+
+    Raises:
+        StoreError: it is damaged, or the store refuses.
+    """
+    try:
+        with store.opened(part.key) as opened, pq.ParquetFile(opened) as file:
+            return bundles_in(file)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise StoreError(
+            f"{store.address}/{part.key}: {error}", "move it away, and ship again what was in it"
+        ) from error
+
+
+def bundles_in(file: pq.ParquetFile) -> set[str]:
+    """The bundles that an open file holds."""
+    return set(json.loads((file.schema_arrow.metadata or {}).get(BUNDLES, b"[]")))
 
 
 def row_groups_of(file: pq.ParquetFile, host: str, span_us: tuple[int | None, int | None]) -> list[int]:
@@ -135,28 +155,38 @@ class Plan(NamedTuple):
         return json.dumps({"buckets": self.buckets, "bundles": self.bundles}).encode()
 
 
-def plans_of(store: Store, day: date) -> tuple[list[Plan], list[Plan], set[str]]:
-    """The plans of a day: those carried out, the others, and the bundles that are in files already.
+def plans_of(store: Store, day: date) -> tuple[list[Plan], list[Plan], dict[str, str]]:
+    """The plans of a day: those carried out, the others; and bundles left for a later Doctor D, with who left them.
 
     Raises:
-        StoreError: the store refuses.
+        StoreError: one of them is damaged, or the store refuses.
     """
     keys = {stored.key for stored in store.listed(f"{PLANS}/{day.isoformat()}/")}
-    done, pending, there = list[Plan](), list[Plan](), set[str]()
+    done, pending, later = list[Plan](), list[Plan](), dict[str, str]()
     for key in sorted(keys):
-        if not key.endswith(".json"):
+        match = _PLAN.fullmatch(key)
+        if match is None:
             continue
-        number = int(key.rpartition("/")[2].removesuffix(".json"))
-        with store.opened(key) as file:
-            told = json.loads(file.read())
-        plan = Plan(day, number, int(told["buckets"]), tuple(told["bundles"]))
+        told = _read(store, key)
+        plan = Plan(day, int(match["number"]), int(told["buckets"]), tuple(told["bundles"]))
         if plan.done_key in keys:
-            with store.opened(plan.done_key) as file:
-                there |= set(json.loads(file.read()))
+            outcome = _read(store, plan.done_key)
+            later |= dict.fromkeys(outcome["later"], outcome["doctord"])
             done.append(plan)
         else:
             pending.append(plan)
-    return done, pending, there
+    return done, pending, later
+
+
+def _read(store: Store, key: str) -> dict[str, Any]:
+    try:
+        with store.opened(key) as file:
+            told = json.loads(file.read())
+        if not isinstance(told, dict) or not told.keys() & {"buckets", "later"}:
+            raise ValueError("it is no plan")  # noqa: TRY301 - told as all that is wrong with it
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{store.address}/{key}: {error}", "move it away: the next run makes another plan") from error
+    return told
 
 
 def compacted_hosts(store: Store) -> list[str]:
@@ -166,5 +196,8 @@ def compacted_hosts(store: Store) -> list[str]:
 
 def compacted_days(store: Store, table: str) -> list[date]:
     """The days of which a table was compacted, in order."""
-    days = (name.removeprefix("day=") for name in store.below(f"table={table}/"))
-    return sorted(date.fromisoformat(day) for day in days)
+    days = list[date]()
+    for name in store.below(f"table={table}/"):
+        with suppress(ValueError):  # somebody else's folder
+            days.append(date.fromisoformat(name.removeprefix("day=")))
+    return sorted(days)

@@ -34,9 +34,10 @@ _ABSENT: Final = frozenset({"NoSuchKey", "404", "NotFound"})
 _MOST_AT_ONCE: Final = 1000  # keys that one request deletes
 _AHEAD_BYTES: Final = 1 << 18
 _AWAY: Final = (EndpointConnectionError, ConnectTimeoutError, ReadTimeoutError, ConnectionClosedError)
+_RIGHTS: Final = "ask for s3:PutObject, s3:GetObject and s3:ListBucket there; who compacts, for s3:DeleteObject too"
 _HINTS: Final = {
-    "AccessDenied": "ask for s3:PutObject, s3:GetObject and s3:ListBucket below that prefix",
-    "403": "ask for s3:PutObject, s3:GetObject and s3:ListBucket below that prefix",
+    "AccessDenied": _RIGHTS,
+    "403": _RIGHTS,
     "NoSuchBucket": "make the bucket first, or name another",
     "InvalidAccessKeyId": "the credentials are not those of this store: AWS_PROFILE, AWS_ENDPOINT_URL",
     "SignatureDoesNotMatch": "the credentials are not those of this store: AWS_PROFILE, AWS_ENDPOINT_URL",
@@ -142,7 +143,7 @@ class S3Store:
         except ClientError as error:
             told = error.response.get("Error", {})
             raise _CodeError(self.address, str(told.get("Code", "")), str(told.get("Message", ""))) from error
-        except BotoCoreError as error:
+        except (BotoCoreError, ValueError) as error:
             raise StoreError(f"{self.address}: {error}", "see boto3's documentation on its configuration") from error
 
 

@@ -1,22 +1,28 @@
 """A host's recordings in a store, as a lake: what is asked for is fetched into a folder, and read from there."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from doctord.dataset.rows import micros
 from doctord.dataset.tables import LASTING
 from doctord.lake.place import FOLDER_MODE, LakePaths, begun
 from doctord.lake.sealed import Interval
-from doctord.lake.store.bundle import INCOMING, Bundle, NotABundle, key_of, named
+from doctord.lake.store.bundle import INCOMING, Bundle, NotABundle, is_host_name, key_of, named
 from doctord.lake.store.store import Store
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+    from doctord.lake.store.parts import Part
 
 # A segment is named by its first row, and ends an hour later at most.
 _LONGEST: Final = timedelta(hours=2)
-# How far back is looked for what holds until something else is told: settings, what could not be seen.
-LASTS: Final = timedelta(days=8)
+# How far back is looked for what holds until something else is told (settings, what could not be seen), where no
+# recorder began since.
+LASTS: Final = timedelta(days=40)
 # Of what a recorder always tells, and which is small: it shows when there is anything.
 _FIRST: Final = "cpu"
 
@@ -31,6 +37,7 @@ class Shipped:
         self._lake = LakePaths(folder)
         self._lake.sealed.mkdir(parents=True, exist_ok=True)
         self._fetched = set[tuple[str, str]]()
+        self._damaged = set[str]()
 
     def fetch(self, tables: Collection[str], interval: Interval) -> Iterator[str]:
         """Have the rows of some tables and a time in the folder; what of it cannot be read is told.
@@ -39,60 +46,105 @@ class Shipped:
             StoreError: the store refuses.
         """
         # Before the files of a table: what is moved into these meanwhile is there, and left out here.
-        segments = list(self._segments(interval, is_lasting=not set(LASTING).isdisjoint(tables)))
-        compacted = {table: self._fetch_compacted(table, interval) for table in tables}
-        for name in segments:
-            moment = begun(name)
-            is_inside = moment is not None and _may_meet(moment, interval)
-            wanted = {
-                table
-                for table in tables
-                if (is_inside or table in LASTING)
-                and (table, name) not in self._fetched
-                and name not in compacted[table]
-            }
-            if wanted:
-                yield from self._fetch_bundle(name, wanted)
+        segments = list(self._segments(interval))
+        yield from self._fetch(sorted(set(tables) - set(LASTING)), interval, segments)
+        if lasting := sorted(set(tables) & set(LASTING)):
+            yield from self._fetch_lasting(lasting, interval)
 
-    def _fetch_bundle(self, name: str, tables: Collection[str]) -> Iterator[str]:
-        key = key_of(self._host, name)
-        try:
-            with closing(Bundle(self._store, key)) as bundle:
-                bundle.unpack(self._lake, tables)
-        except FileNotFoundError:
-            return  # gone since it was listed
-        except NotABundle as error:
-            yield f"{self._store.address}/{key}: {error}; skipped"
-        self._fetched |= {(table, name) for table in tables}
+    def _fetch_lasting(self, tables: Collection[str], interval: Interval) -> Iterator[str]:
+        """The same of what holds until something else is told, back to when a recorder began, which told all of it."""
+        begin = interval.since or datetime.min.replace(tzinfo=UTC)
+        days = [day for day in self._days(tables) if interval.until is None or day <= interval.until.date()]
+        for day in reversed(days):
+            whole = _whole(day)
+            yield from self._fetch(tables, whole, list(self._segments(whole)))
+            if datetime.combine(day, time(tzinfo=UTC)) <= begin and self._began(day):
+                return
+            if interval.since and day < (interval.since - LASTS).date():
+                yield f"{self._store.address}: {self._host}: settings of {LASTS.days} days before are not looked for"
+                return
 
-    def _fetch_compacted(self, table: str, interval: Interval) -> set[str]:
-        """Have what was compacted of a table and a time; the segments that are in these files."""
-        import pyarrow as pa  # noqa: PLC0415 - who ships needs none of it
-        import pyarrow.compute as pc  # noqa: PLC0415 - as above
+    def _began(self, day: date) -> bool:
+        """Whether a recorder began on a day, as far as its events are in the folder."""
+        import pyarrow.compute as pc  # noqa: PLC0415 - who ships needs none of it
         import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 
-        from doctord.lake.parquet_file import write_checked  # noqa: PLC0415 - as above
-        from doctord.lake.store.parts import bundles_in, parts_of, row_groups_of  # noqa: PLC0415 - as above
+        for path in (self._lake.sealed / "event" / day.isoformat()).glob("*.parquet"):
+            kinds = pq.read_table(path, columns=["kind"], partitioning=None).column("kind")
+            if pc.any(pc.equal(kinds, "recording")).as_py():
+                return True
+        return False
 
-        held = set[str]()
-        since = interval.since - LASTS if interval.since and table in LASTING else interval.since
-        span_us = (micros(since) if since else None, micros(interval.until) if interval.until else None)
-        for day in self._compacted_days(table, since, interval.until):
+    def _fetch(self, tables: Collection[str], interval: Interval, segments: Sequence[str]) -> Iterator[str]:
+        held = dict[str, set[str]]()
+        for table in tables:
+            held[table], problems = self._fetch_compacted(table, interval)
+            yield from problems
+        for name in segments:
+            moment = begun(name)
+            wanted = [one for one in tables if name not in held[one] and (one, name) not in self._fetched]
+            if not wanted or moment is None or not _may_meet(moment, interval):
+                continue
+            self._fetched |= {(table, name) for table in wanted}
+            key = key_of(self._host, name)
+            try:
+                with closing(Bundle(self._store, key)) as bundle:
+                    bundle.unpack(self._lake, wanted)
+            except FileNotFoundError:  # compacted since it was listed: it is in files by now
+                now_held = [self._fetch_compacted(table, interval)[0] for table in wanted]
+                if not any(name in names for names in now_held):
+                    yield f"{self._store.address}/{key}: removed while it was read"
+            except NotABundle as error:
+                if name not in self._damaged:
+                    self._damaged.add(name)
+                    yield f"{self._store.address}/{key}: {error}; skipped"
+
+    def _fetch_compacted(self, table: str, interval: Interval) -> tuple[set[str], list[str]]:
+        """Have what was compacted of a table and a time; the segments that are in these files, and what is damaged."""
+        import pyarrow as pa  # noqa: PLC0415 - who ships needs none of it
+        import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+
+        from doctord.lake.store.parts import bundles_in, compacted_days, parts_of  # noqa: PLC0415 - as above
+
+        held, problems = set[str](), list[str]()
+        since = interval.since - _LONGEST if interval.since else None  # as far back as segments are looked for
+        for day in _between(compacted_days(self._store, table), since, interval.until):
             for part in parts_of(self._store, self._host, table, day):
-                with self._store.opened(part.key) as opened, pq.ParquetFile(opened) as file:
-                    held |= bundles_in(file, self._host)
-                    for number in row_groups_of(file, self._host, span_us):
-                        mark = f"{part.plan:04x}{number:04x}"
-                        path = self._lake.sealed / table / day.isoformat() / f"{day:%Y%m%d}T000000Z-{mark}.parquet"
-                        if (table, path.name) in self._fetched:
-                            continue
-                        self._fetched.add((table, path.name))
-                        rows = file.read_row_group(number)
-                        own = rows.filter(pc.equal(rows.column("host"), pa.scalar(self._host)))
-                        if len(own):
-                            path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-                            write_checked(path, own.replace_schema_metadata(None))
-        return held
+                try:
+                    with self._store.opened(part.key) as opened, pq.ParquetFile(opened) as file:
+                        names = {name for whose, _, name in map(_parted, bundles_in(file)) if whose == self._host}
+                        if names:
+                            self._take(file, part, interval)
+                except FileNotFoundError:
+                    continue  # expired since it was listed
+                except (pa.ArrowException, OSError, ValueError) as error:
+                    problems.append(f"{self._store.address}/{part.key}: damaged: {error}; skipped")
+                    continue
+                held |= names
+                for name in names:  # what an earlier look took of them is in the file's rows now
+                    (self._lake.sealed / table / day.isoformat() / f"{name}.parquet").unlink(missing_ok=True)
+        return held, problems
+
+    def _take(self, file: "pq.ParquetFile", part: "Part", interval: Interval) -> None:
+        """Put the rows of a host and a time out of a file into the folder."""
+        import pyarrow as pa  # noqa: PLC0415 - who ships needs none of it
+        import pyarrow.compute as pc  # noqa: PLC0415 - as above
+
+        from doctord.lake.parquet_file import write_checked  # noqa: PLC0415 - as above
+        from doctord.lake.store.parts import row_groups_of  # noqa: PLC0415 - as above
+
+        span_us = tuple(micros(moment) if moment else None for moment in (interval.since, interval.until))
+        for number in row_groups_of(file, self._host, (span_us[0], span_us[1])):
+            name = f"{part.day:%Y%m%d}T000000Z-{part.plan % 0x10000:04x}{number % 0x10000:04x}"
+            if (part.table, name) in self._fetched:
+                continue
+            rows = file.read_row_group(number)
+            own = rows.filter(pc.equal(rows.column("host"), pa.scalar(self._host)))
+            if len(own):
+                path = self._lake.sealed / part.table / part.day.isoformat() / f"{name}.parquet"
+                path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+                write_checked(path, own.replace_schema_metadata(None))
+            self._fetched.add((part.table, name))
 
     def fetch_ends(self) -> Iterator[str]:
         """Have the first and the last rows of what is always told; what cannot be read is told.
@@ -100,16 +152,16 @@ class Shipped:
         Raises:
             StoreError: the store refuses.
         """
-        days = self._days()
+        days = self._days((_FIRST,))
         for order in (days, list(reversed(days))):
             for day in order:
                 yield from self.fetch((_FIRST,), _whole(day))
                 if any((self._lake.sealed / _FIRST / day.isoformat()).glob("*.parquet")):
                     break
 
-    def _segments(self, interval: Interval, *, is_lasting: bool) -> Iterator[str]:
-        """Names of the segments that may hold rows of a time, and where `is_lasting`, of days before it; in order."""
-        since = interval.since - (LASTS if is_lasting else _LONGEST) if interval.since else None
+    def _segments(self, interval: Interval) -> Iterator[str]:
+        """Names of the segments that may hold rows of a time, in order."""
+        since = interval.since - _LONGEST if interval.since else None
         for day in _between(self._incoming_days(), since, interval.until):
             for stored in self._store.listed(f"{INCOMING}/{self._host}/{day.isoformat()}/"):
                 if told := named(stored.key):
@@ -119,13 +171,12 @@ class Shipped:
         names = self._store.below(f"{INCOMING}/{self._host}/")
         return sorted(day for name in names if (day := _day(name)))
 
-    def _compacted_days(self, table: str, since: datetime | None, until: datetime | None) -> Iterator[date]:
+    def _days(self, tables: Collection[str]) -> list[date]:
+        """The days of which there is something, in order."""
         from doctord.lake.store.parts import compacted_days  # noqa: PLC0415 - who ships needs none of it
 
-        yield from _between(compacted_days(self._store, table), since, until)
-
-    def _days(self) -> list[date]:
-        return sorted({*self._incoming_days(), *self._compacted_days(_FIRST, None, None)})
+        compacted = (day for table in tables for day in compacted_days(self._store, table))
+        return sorted({*self._incoming_days(), *compacted})
 
 
 def hosts_in(store: Store) -> list[str]:
@@ -136,7 +187,7 @@ def hosts_in(store: Store) -> list[str]:
     """
     from doctord.lake.store.parts import compacted_hosts  # noqa: PLC0415 - who ships needs none of it
 
-    return sorted({*store.below(f"{INCOMING}/"), *compacted_hosts(store)})
+    return sorted(name for name in {*store.below(f"{INCOMING}/"), *compacted_hosts(store)} if is_host_name(name))
 
 
 def _between(days: Iterable[date], since: datetime | None, until: datetime | None) -> Iterator[date]:
@@ -145,6 +196,10 @@ def _between(days: Iterable[date], since: datetime | None, until: datetime | Non
             until is None or day <= until.astimezone(UTC).date()
         ):
             yield day
+
+
+def _parted(bundle: str) -> tuple[str, str, str]:
+    return bundle.partition("/")
 
 
 def _may_meet(begin: datetime, interval: Interval) -> bool:

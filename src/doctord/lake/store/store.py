@@ -77,6 +77,14 @@ def address_of(path: Path) -> str | None:
     return address if rest and is_address(address) else None
 
 
+def is_store(folder: Path) -> bool:
+    """Whether a folder is what hosts ship to; false where that cannot be seen."""
+    try:
+        return any((folder / name).is_dir() for name in ("incoming", "hosts", "plans"))
+    except OSError:
+        return False
+
+
 def store_at(place: str) -> Store:
     """The store of an address; nothing is asked of it yet.
 

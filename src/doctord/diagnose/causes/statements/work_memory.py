@@ -9,7 +9,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.statements.worse_settings import SLIP_BYTES, SORTS, SUBPLAN, spills
 from doctord.diagnose.common.scans import per_call
 from doctord.diagnose.common.slowed import FELT_MS
-from doctord.diagnose.finding import WARNING_SHARE, Claim, Evidence, NotMeasured
+from doctord.diagnose.finding import WARNING_SHARE, Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
 from doctord.units import setting_number
@@ -25,7 +25,7 @@ THE_PLAN: Final = NotMeasured(
 )
 
 
-@cause(explains=("statement_dominates", "cpu_few_statements", "few_rows_of_many_blocks"))
+@cause(explains=("statement_dominates", "cpu_few_statements"))
 def work_mem_slip(case: Case) -> Iterator[Claim]:
     """work_mem of the whole server is so small that bitmaps, sorts and hashes of ordinary statements do not fit.
 
@@ -54,7 +54,7 @@ def work_mem_slip(case: Case) -> Iterator[Claim]:
         yield Claim(
             phrase("work_mem is {:bytes}: bitmaps of more than {:,.0f} pages, sorts and hashes may not fit", memory,
                    memory / BYTES_OF_A_PAGE),
-            impact=share,
+            impact=at_most(share),
             confidence=0.6,
             severity="warning" if share >= WARNING_SHARE else "note",
             for_=[

@@ -73,11 +73,19 @@ def _sessions(case: Case) -> Iterator[Holder]:
             & (pl.col("xmin_age") >= FEW_TRANSACTIONS)
             & ~pl.col("kind").is_in(EXEMPT).fill_null(value=False)
         )
+        .sort("ts", maintain_order=True)
         .group_by("db", "sid", maintain_order=True)
-        .last()
+        .agg(
+            pl.all().last(),
+            seen_s=(pl.col("ts").last() - pl.col("ts").first()).dt.total_microseconds() / 1e6,
+            moves_on=(pl.col("xmin_age").diff() < 0).any(),
+        )
         .collect(engine="in-memory")
     )
     for row in old.iter_rows(named=True):
+        stood_still = row["seen_s"] >= STILL_S and not row["moves_on"]
+        if row["xmin_age"] < YOUNG_XMIN_TRANSACTIONS and not stood_still:
+            continue
         who = " ".join(part for part in (row["user"] or "an unknown user", row["program"]) if part)
         is_old = row["transaction_s"] >= OLD_TRANSACTION_S and row["xmin_age"] >= OLD_XMIN_TRANSACTIONS
         yield Holder(
