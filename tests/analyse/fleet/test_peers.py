@@ -33,6 +33,11 @@ def test_less_than_twice_as_much_is_not_said_however_alike_the_others_are() -> N
     assert outliers([*alike, member("slow", 2.1)]) != []
 
 
+def test_one_in_ten_is_another_kind_of_host() -> None:
+    alike = [member(f"db{number}") for number in range(90)]
+    assert outliers([*alike, *(member(f"large{number}", 4.0) for number in range(10))]) == []
+
+
 def test_peers_that_are_far_apart_make_nobody_unlike() -> None:
     apart = [member(f"db{number}", float(number)) for number in range(1, 13)]
     assert outliers([*apart, member("slow", 14.0)]) == []

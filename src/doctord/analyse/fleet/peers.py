@@ -13,6 +13,8 @@ FEWEST_PEERS: Final = 8
 SAME_LOAD: Final = 2.0
 # What is not twice as much as usual is no illness, however alike the peers are.
 LEAST_TIMES: Final = 2.0
+# Where one in ten is like that, it is another kind of host.
+ABOVE: Final = 0.98
 TIME_OF_A_TRANSACTION: Final = "database time of a transaction"
 _LATENCY: Final = " latency"
 DEVICE_LATENCY: Final = "latency of the slowest device"
@@ -84,7 +86,7 @@ def outliers(members: Sequence[Member]) -> list[Outlier]:
     Peers are the hosts of the same role with half to twice its transactions a second (of those that count none, the
     others that count none), eight at least. Far above is twice their median, and more than four robust standard
     deviations above it (1.4826 times the median absolute deviation; Hampel, "The influence curve and its role in
-    robust estimation", 1974).
+    robust estimation", 1974), and above 98 % of them.
     """
     by_role = dict[str, list[Member]]()
     for member in members:
@@ -104,7 +106,8 @@ def _of(member: Member, of_role: Sequence[Member]) -> Iterable[Outlier]:
         deviation = SCALE_OF_MAD * median(abs(other - middle) for other in others)
         if value > max(LEAST_TIMES * middle, middle + SELDOM * deviation):
             above = sum(other < value for other in others) / len(others)
-            yield Outlier(member.host, member.role, figure, value, middle, above, len(others))
+            if above >= ABOVE:
+                yield Outlier(member.host, member.role, figure, value, middle, above, len(others))
 
 
 def _is_same_load(own: float | None, other: float | None) -> bool:
