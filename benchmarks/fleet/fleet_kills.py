@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/fleet/fleet_kills.py --kills 200
 
 Three hosts get a segment of another hour every few kills. Each kill ends a process that sends one host's lake, or
-compacts, some moment after it began to. Every ten kills all rows are read back: none may be there twice. In the end both
-run to their ends on a store that does not fail, and every row has to be there once.
+compacts, some moment after it began to. Every ten kills all rows are read back: none may be there twice. In the end
+both run to their ends on a store that does not fail, and every row has to be there once.
 """
 
 import argparse
