@@ -230,13 +230,13 @@ def savepoints_per_s(case: Case, db: str) -> float | None:
     told = case.dataset.frame("statement").filter(pl.col("db") == db)
     if told.is_empty() or case.setting(TRACKS_UTILITY, db) != "on":
         return None
-    if told.group_by("ts").len().filter(pl.col("len") > ALL_STATEMENTS).height:
+    if told.group_by("ts", maintain_order=True).len().filter(pl.col("len") > ALL_STATEMENTS).height:
         return None
     if told.filter(pl.col("text").is_null() | pl.col("text").str.starts_with("<")).height:
         return None  # a text that is not told may be one
     set_them = told.filter(pl.col("text").str.contains(_SAVEPOINT))
     calls = float((set_them["calls_per_s"] * set_them["interval_s"]).sum() or 0.0)
-    seconds = float(told.unique("ts")["interval_s"].sum() or 0.0)
+    seconds = float(told.unique("ts", maintain_order=True)["interval_s"].sum() or 0.0)
     return calls / seconds if seconds else None
 
 
