@@ -50,3 +50,13 @@ def test_its_exit_status_is_that_of_the_worst(place: Path) -> None:
     assert torn.returncode == 2
     assert "no verdict on 1 of 2 hosts" in torn.stdout
     assert doctord("fleet", "diagnose", place / "none", *IN_IT).returncode == 2
+
+
+def test_what_of_a_lake_could_not_be_read_is_told_beside_its_verdict(tmp_path: Path) -> None:
+    own = lake(tmp_path / "db9", event=None)
+    whole = next((own / "sealed").glob("disk/*/*.parquet"))
+    whole.with_name("20261120T220500Z-1f2e3d4c.parquet").write_bytes(b"PAR1")
+    told = doctord("fleet", "diagnose", tmp_path, *IN_IT)
+    assert told.returncode == 0
+    assert "TOLD BESIDE THE VERDICT" in told.stdout
+    assert "20261120T220500Z-1f2e3d4c.parquet" in "".join(told.stdout.split())

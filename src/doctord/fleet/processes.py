@@ -11,7 +11,6 @@ from multiprocessing import get_context
 from typing import Final
 
 from doctord.app.fleet.engine import Done, Failed, Task
-from doctord.errors import UserError
 
 # Each process has one CPU: libraries that begin a thread for each CPU would only be in each other's way.
 _ENVIRONMENT: Final = dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -65,8 +64,4 @@ def _done(future: Future[Done]) -> Done | Failed:
     error = future.exception()
     if error is None:
         return future.result()
-    if isinstance(error, BrokenProcessPool):
-        return _ENDED
-    if isinstance(error, UserError):
-        return Failed(str(error), error.hint)
-    return Failed(f"{type(error).__name__}: {error}", "a fault of Doctor D's: please report it")
+    return _ENDED if isinstance(error, BrokenProcessPool) else Failed.of(error)

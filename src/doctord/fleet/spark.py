@@ -120,7 +120,5 @@ def _one(content: bytes) -> object:
     try:
         do, task = pickle.loads(content)  # noqa: S301 - of our own function
         return do(task)
-    except UserError as error:
-        return Failed(str(error), error.hint)
     except Exception as error:  # noqa: BLE001 - else the engine gives up on all hosts for a fault of one
-        return Failed(f"{type(error).__name__}: {error}", "a fault of Doctor D's: please report it")
+        return Failed.of(error)

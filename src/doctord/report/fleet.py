@@ -126,6 +126,7 @@ def _page(found: FleetVerdict, width: int) -> Iterator[Text]:
     told = {host.name for host, _ in found.ill}
     yield from _who_is_unlike([one for one in found.outliers if one.host not in told], width)
     yield from _who_was_not_judged(found, width)
+    yield from _what_was_not_read(found, width)
 
 
 def _hosts(many: int) -> str:
@@ -217,6 +218,18 @@ def _who_was_not_judged(found: FleetVerdict, width: int) -> Iterator[Text]:
     for name, reason in unjudged[:MOST_FAILED]:
         yield from hanging(f"{clean(name)}  ", clean(reason), width)
     yield from _left_out(len(unjudged) - MOST_FAILED, width)
+
+
+def _what_was_not_read(found: FleetVerdict, width: int) -> Iterator[Text]:
+    """The hosts of which something could not be read, so that their verdict is on the rest."""
+    noted = [(host.name, verdict.notes) for host, verdict in found.hosts if verdict.notes]
+    if not noted:
+        return
+    yield from heading("Told beside the verdict", width)
+    for name, notes in noted[:MOST_FAILED]:
+        more = f" (and {len(notes) - 1} more)" if len(notes) > 1 else ""
+        yield from hanging(f"{clean(name)}  ", clean(f"{notes[0]}{more}"), width)
+    yield from _left_out(len(noted) - MOST_FAILED, width)
 
 
 def _left_out(more: int, width: int) -> Iterator[Text]:

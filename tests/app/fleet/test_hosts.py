@@ -74,3 +74,9 @@ def test_what_is_no_fleet_is_refused(tmp_path: Path, place: Path) -> None:
         found(place, Chosen.asked(["oracle-*"], []))
     with pytest.raises(UserError, match="no label with its value"):
         Chosen.asked([], ["role"])
+
+
+def test_a_site_may_be_called_hosts_and_a_file_system_keeps_a_folder_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "hosts" / "db-1" / "sealed" / "cpu").mkdir(parents=True)
+    (tmp_path / "lost+found" / "sealed" / "cpu").mkdir(parents=True)
+    assert {name: host.is_shipped for name, host in found(tmp_path).items()} == {"db-1": False}

@@ -200,3 +200,9 @@ def test_settings_hold_from_when_the_recorder_began_however_long_ago(tmp_path: P
     dataset = there.dataset(moment(0), moment(SECONDS))
     assert dataset.frame("setting")["value"].to_list() == ["64"]
     assert there.problems == []
+    # Another recorder began on that day, but later than what is asked for.
+    with LakeWriter(tmp_path / "later") as writer:
+        writer.append(rows("event", [{**BEGAN, "ts": int(moment(3600).timestamp() * 1e6)}]))
+    ship(tmp_path / "later", store, "db1")
+    asked = Lake(Shipped(store, "db1", tmp_path / "again")).dataset(moment(0), moment(SECONDS))
+    assert asked.frame("setting")["value"].to_list() == ["64"]

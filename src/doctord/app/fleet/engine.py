@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from doctord.errors import UserError
+
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 
@@ -14,6 +16,13 @@ class Failed:
 
     reason: str
     hint: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException) -> "Failed":
+        """By an error: a refusal with its hint; any other is a fault of this program."""
+        if isinstance(error, UserError):
+            return cls(str(error), error.hint)
+        return cls(f"{type(error).__name__}: {error}", "a fault of Doctor D's: please report it")
 
 
 class Engine(Protocol):

@@ -15,11 +15,13 @@ from doctord.errors import UserError
 from doctord.lake.place import is_lake
 from doctord.lake.store.shipped import Shipped, hosts_in
 from doctord.lake.store.store import Store, is_address, is_store, store_at
+from doctord.regex import regex
 
 # PLACE/HOST or PLACE/SITE/HOST: who looks for lakes everywhere reads a whole disk.
 DEEPEST: Final = 2
 LABELS: Final = ("labels.toml", "labels.csv")
 ROLE: Final = "role"
+_NO_HOST: Final = regex(r"\.|lost\+found$")  # what file systems and tools keep there
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def _named(lakes: Sequence[Path]) -> Iterator[tuple[str, Path]]:
 
 def _lakes(folder: Path, depth: int, watcher: Watcher) -> Iterator[Path]:
     try:
-        below = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        below = sorted(path for path in folder.iterdir() if path.is_dir() and not _NO_HOST.match(path.name))
     except OSError as error:
         watcher.note(f"{folder}: {error.strerror}; skipped")
         return

@@ -284,6 +284,8 @@ def _check(table: str, path: Path, host: str) -> None:
             hosts = pc.unique(file.read(["host"]).column("host")).to_pylist() if "host" in names else []
             _fitted(table, file.schema_arrow.empty_table(), plain_schema(table), host)
     except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of this machine; what is damaged has no number
         raise NotABundle(f"damaged: {table}: {error}") from error
     if others := sorted(str(one) for one in hosts if one is not None and not is_same_host(str(one), host)):
         raise NotABundle(f"its rows are of {', '.join(others[:3])}")

@@ -11,7 +11,7 @@ from doctord.dataset.tables import LASTING
 from doctord.lake.place import FOLDER_MODE, LakePaths, begun
 from doctord.lake.sealed import Interval
 from doctord.lake.store.bundle import INCOMING, Bundle, NotABundle, is_host_name, key_of, named
-from doctord.lake.store.store import Store
+from doctord.lake.store.store import Store, StoreError
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -47,31 +47,36 @@ class Shipped:
         """
         # Before the files of a table: what is moved into these meanwhile is there, and left out here.
         segments = list(self._segments(interval))
-        yield from self._fetch(sorted(set(tables) - set(LASTING)), interval, segments)
-        if lasting := sorted(set(tables) & set(LASTING)):
-            yield from self._fetch_lasting(lasting, interval)
+        try:
+            yield from self._fetch(sorted(set(tables) - set(LASTING)), interval, segments)
+            if lasting := sorted(set(tables) & set(LASTING)):
+                yield from self._fetch_lasting(lasting, interval)
+        except OSError as error:
+            raise StoreError(f"{self.folder}: {error.strerror or error}", "make room in $TMPDIR") from error
 
     def _fetch_lasting(self, tables: Collection[str], interval: Interval) -> Iterator[str]:
         """The same of what holds until something else is told, back to when a recorder began, which told all of it."""
         begin = interval.since or datetime.min.replace(tzinfo=UTC)
-        days = [day for day in self._days(tables) if interval.until is None or day <= interval.until.date()]
+        days = list(_between(self._days(tables), None, interval.until))
         for day in reversed(days):
             whole = _whole(day)
             yield from self._fetch(tables, whole, list(self._segments(whole)))
-            if datetime.combine(day, time(tzinfo=UTC)) <= begin and self._began(day):
+            if datetime.combine(day, time(tzinfo=UTC)) <= begin and self._began(day, begin):
                 return
-            if interval.since and day < (interval.since - LASTS).date():
+            if interval.since and day < (interval.since - LASTS).astimezone(UTC).date():
                 yield f"{self._store.address}: {self._host}: settings of {LASTS.days} days before are not looked for"
                 return
 
-    def _began(self, day: date) -> bool:
-        """Whether a recorder began on a day, as far as its events are in the folder."""
-        import pyarrow.compute as pc  # noqa: PLC0415 - who ships needs none of it
+    def _began(self, day: date, before: datetime) -> bool:
+        """Whether a recorder began on a day, no later than a moment, as far as its events are in the folder."""
+        import pyarrow as pa  # noqa: PLC0415 - who ships needs none of it
+        import pyarrow.compute as pc  # noqa: PLC0415 - as above
         import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 
         for path in (self._lake.sealed / "event" / day.isoformat()).glob("*.parquet"):
-            kinds = pq.read_table(path, columns=["kind"], partitioning=None).column("kind")
-            if pc.any(pc.equal(kinds, "recording")).as_py():
+            told = pq.read_table(path, columns=["kind", "ts"], partitioning=None)
+            began = told.filter(pc.equal(told.column("kind"), "recording")).column("ts").cast(pa.int64())
+            if len(began) and pc.min(began).as_py() <= micros(before):
                 return True
         return False
 
@@ -118,6 +123,8 @@ class Shipped:
                 except FileNotFoundError:
                     continue  # expired since it was listed
                 except (pa.ArrowException, OSError, ValueError) as error:
+                    if isinstance(error, OSError) and error.errno is not None:
+                        raise  # of the folder that is written to; what is damaged has no number
                     problems.append(f"{self._store.address}/{part.key}: damaged: {error}; skipped")
                     continue
                 held |= names

@@ -80,7 +80,7 @@ def address_of(path: Path) -> str | None:
 def is_store(folder: Path) -> bool:
     """Whether a folder is what hosts ship to; false where that cannot be seen."""
     try:
-        return any((folder / name).is_dir() for name in ("incoming", "hosts", "plans"))
+        return (folder / "incoming").is_dir() or any(path.is_dir() for path in folder.glob("table=*"))
     except OSError:
         return False
 
