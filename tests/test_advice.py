@@ -147,7 +147,7 @@ def test_options_in_sentences_exist() -> None:
     assert [(place, one) for place, text in sentences for one in OPTION.findall(text) if one not in known] == []
 
 
-OF_A_LAKE_ALONE = ("incident add", "fleet diagnose")
+OF_A_LAKE_ALONE = ("incident add", "fleet diagnose", "fleet lint", "fleet report")
 OF_A_TIME = [name for name, command in leaves() if "--from" in options_of(command) and name not in OF_A_LAKE_ALONE]
 
 

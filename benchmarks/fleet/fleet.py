@@ -32,7 +32,7 @@ from doctord.fleet.processes import Processes
 from doctord.lake.parquet_file import write_checked
 from doctord.lake.query import Lake
 from doctord.lake.store.store import store_at
-from doctord.report import fleet as words
+from doctord.report.fleet import diagnose as words
 
 START: Final = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
 WELL: Final = ("none", "few_rows", "bulk_load", "vacuum_run", "analyze_run", "good_way")

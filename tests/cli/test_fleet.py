@@ -60,3 +60,47 @@ def test_what_of_a_lake_could_not_be_read_is_told_beside_its_verdict(tmp_path: P
     assert told.returncode == 0
     assert "TOLD BESIDE THE VERDICT" in told.stdout
     assert "20261120T220500Z-1f2e3d4c.parquet" in "".join(told.stdout.split())
+
+
+def test_one_page_of_all_hosts(place: Path, tmp_path: Path) -> None:
+    page = tmp_path / "fleet.html"
+    told = doctord("fleet", "report", place, *IN_IT, "-o", page, "--processes", "2")
+    assert (told.returncode, told.stdout) == (1, f"3 of 5 hosts are not healthy\n{page}\n")
+    text = page.read_text()
+    assert '<h1 class="not-healthy">' in text
+    assert "row_locks, as above" in text
+    assert "no verdict" in text
+    assert "<script" not in text
+    document = json.loads(doctord("fleet", "report", place, *IN_IT, "-o", page, "--host", "db3", "--json").stdout)
+    assert [one["host"] for one in document["hosts"]] == ["db3"]
+    assert [one["host"] for one in document["forecast"]["hosts"]] == ["db3"]
+
+
+def test_names_of_strangers_are_text_on_the_page(tmp_path: Path) -> None:
+    lake(tmp_path / "db-<b>", event="tuple", begin=0, end=SECONDS)
+    page = tmp_path / "fleet.html"
+    doctord("fleet", "report", tmp_path, *IN_IT, "-o", page, "--processes", "1")
+    assert "db-&lt;b&gt;" in page.read_text()
+    assert "<b>" not in page.read_text()
+
+
+def test_a_change_on_some_hosts(place: Path) -> None:
+    periods = (
+        "--before",
+        "2026-11-20T22:00Z..2026-11-20T22:01:40Z",
+        "--after",
+        "2026-11-20T22:01:40Z..2026-11-20T22:03:20Z",
+    )
+    told = doctord("fleet", "study", place, *periods, "--changed", "db3", "--host", "db*")
+    assert told.returncode == 2
+    assert told.stdout.startswith("Not comparable: of the changed hosts 1 could be compared, 3 are wanted")
+    assert doctord("fleet", "study", place, *periods, "--changed", "nobody").returncode == 2
+
+
+def test_what_comes_next_and_what_settings_are_wrong_where_nothing_is_known(place: Path) -> None:
+    ahead = doctord("fleet", "forecast", place, "--host", "db*")
+    assert ahead.returncode == 2
+    assert "3 min 19 s of history" in ahead.stdout
+    linted = doctord("fleet", "lint", place, *IN_IT, "--host", "db*")
+    assert linted.returncode == 2
+    assert linted.stdout.startswith("No setting is known of 4 hosts")

@@ -103,7 +103,17 @@ def forecast(
     Raises:
         UserError: nothing was measured, or the libraries that forecast are not installed.
     """
-    rules = rules_of(file)
+    return forecast_by(source, rules_of(file), horizon_s, changes, watcher)
+
+
+def forecast_by(
+    source: Files | Recorded, rules: Rules, horizon_s: float, changes: Sequence[Change], watcher: Watcher = SILENT
+) -> Hosts[Forecast]:
+    """The same by thresholds that were read before.
+
+    Raises:
+        UserError: nothing was measured, or the libraries that forecast are not installed.
+    """
     used, own = rules.figures_used(), own_figures()
     used += [one for one in own if one.name == SIZE and one not in used]
     figures = with_loads(used, own) if changes else used

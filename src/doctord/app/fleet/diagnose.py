@@ -1,22 +1,21 @@
 """Diagnose many hosts: who is ill, what those who are ill have in common, who is unlike its peers."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from doctord.analyse.fleet.common import Common, common_label
 from doctord.analyse.fleet.peers import Member, Outlier, outliers
 from doctord.app.asked import Interval
 from doctord.app.diagnose import Examination, diagnose
+from doctord.app.fleet.each import Listener, each_host, placed
 from doctord.app.fleet.engine import Engine, Failed
 from doctord.app.fleet.hosts import ROLE, Host
-from doctord.app.source import AN_HOUR, Recorded
+from doctord.app.source import Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.diagnose.finding import SEVERITIES, Finding, Health, Severity
 from doctord.errors import UserError
-from doctord.lake.query import Lake
 
 # A cause that fewer hosts have is told with each of them.
 SHARED_BY: Final = 3
@@ -142,26 +141,12 @@ def diagnose_fleet(
     Raises:
         UserError: the time ends before it begins.
     """
-    since, until = _moments(hosts, asked, watcher)
-    tasks = [Task(host, replace(asked, since=since, until=until)) for host in hosts]
-    judged, failed = list[tuple[Host, Verdict]](), list[tuple[Host, Failed]]()
-    try:
-        with watcher.progress("Judging", len(tasks), "hosts") as progress:
-            for task, done in engine.each(judge, tasks):
-                if isinstance(done, Failed):
-                    failed.append((task.host, done))
-                else:
-                    judged.append((task.host, done))
-                progress(len(judged) + len(failed), task.host.name)
-    except KeyboardInterrupt:
-        watcher.note("interrupted: this is of the hosts that were judged so far")
-        known = {host.name for host, _ in (*judged, *failed)}
-        failed += [(host, Failed("interrupted before it was judged")) for host in hosts if host.name not in known]
-    judged.sort(key=lambda one: (one[1].order, one[0].name))
-    failed.sort(key=lambda one: one[0].name)
+    when = placed(hosts, asked, watcher)
+    each = each_host("Judging", judge, [Task(host, when) for host in hosts], engine, watcher)
+    judged = sorted(each.found, key=lambda one: (one[1].order, one[0].name))
     members = [Member(host.name, host.labels.get(ROLE, ""), verdict.signs) for host, verdict in judged]
     shared = tuple(_shared(judged))
-    return FleetVerdict(place, since, until, tuple(judged), tuple(failed), shared, tuple(outliers(members)))
+    return FleetVerdict(place, *when.moments, tuple(judged), tuple(each.failed), shared, tuple(outliers(members)))
 
 
 def judge(task: Task) -> Verdict:
@@ -170,7 +155,7 @@ def judge(task: Task) -> Verdict:
     Raises:
         UserError: its lake cannot be read, or tells nothing of that time, or of several hosts.
     """
-    listener = _Listener()
+    listener = Listener()
     with task.host.opened() as lake:
         found = diagnose(Recorded(lake), task.asked, listener)
     each = (found, *found.others)
@@ -189,17 +174,6 @@ def judge(task: Task) -> Verdict:
     )
 
 
-class _Listener(Watcher):
-    """Keeps what is said beside a verdict, for whoever sees it elsewhere."""
-
-    def __init__(self) -> None:
-        self.notes = list[str]()
-
-    def note(self, text: str) -> None:
-        """Keep it."""
-        self.notes.append(text)
-
-
 def _length(one: Examination) -> timedelta:
     since, until = one.diagnosis.since, one.diagnosis.until
     return until - since if since and until else timedelta()
@@ -207,23 +181,6 @@ def _length(one: Examination) -> timedelta:
 
 def _without_evidence(finding: Finding) -> Finding:
     return replace(finding, for_=(), against=(), not_measured=(), remedy=(), verify=(), sources=())
-
-
-def _moments(hosts: Sequence[Host], asked: Interval, watcher: Watcher) -> tuple[datetime, datetime]:
-    """The time for all of them: a time of day is that of the lake which ends last."""
-    since, until = asked.placed(lambda: _newest(hosts) if asked.is_open else None, watcher)
-    end = until or datetime.now(UTC)
-    return since or end - AN_HOUR, end
-
-
-def _newest(hosts: Sequence[Host]) -> datetime | None:
-    """When the lake that ends last does; one that cannot be read is told of when it is judged."""
-    ends = list[datetime]()
-    for host in hosts:
-        with suppress(UserError), host.opened() as lake:
-            if span := Lake(lake).span():
-                ends.append(span[1])
-    return max(ends, default=None)
 
 
 def _shared(judged: Sequence[tuple[Host, Verdict]]) -> Iterator[Shared]:

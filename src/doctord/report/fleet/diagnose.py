@@ -11,6 +11,7 @@ from doctord.app.fleet.diagnose import FleetVerdict, Shared, Verdict
 from doctord.app.fleet.hosts import Host
 from doctord.diagnose.finding import Finding
 from doctord.report import wording
+from doctord.report.fleet.hosts import SCHEMA_VERSION, beside, counted, failures, left_out, named, not_told
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.phrases import said, says_share, time
 from doctord.report.plain import clean
@@ -18,8 +19,8 @@ from doctord.report.wording import iso, percent
 from doctord.units import number
 
 # What fits on a screen; --json has all.
-MOST_HOSTS, MOST_OUTLIERS, MOST_FAILED, MOST_NAMED = 30, 10, 10, 6
-SCHEMA_VERSION: Final = 1
+MOST_HOSTS, MOST_OUTLIERS = 30, 10
+STYLES: Final = {False: "bold red", None: "bold yellow", True: "bold green"}
 
 
 def document(found: FleetVerdict) -> dict[str, Any]:
@@ -45,10 +46,7 @@ def document(found: FleetVerdict) -> dict[str, Any]:
             for one in found.outliers
         ],
         "hosts": [_host(host, verdict) for host, verdict in found.hosts],
-        "failed": [
-            {"host": host.name, "labels": dict(host.labels), "reason": failed.reason, "hint": failed.hint}
-            for host, failed in found.failed
-        ],
+        "failed": failures(found.failed),
     }
 
 
@@ -105,32 +103,28 @@ def render(found: FleetVerdict) -> str:
     return printed(lambda width: _page(found, width), None, colour=None)
 
 
-def _page(found: FleetVerdict, width: int) -> Iterator[Text]:
+def verdict(found: FleetVerdict) -> str:
+    """How the fleet is, in one line."""
     ill, hosts = len(found.ill), len(found.hosts) + len(found.failed)
     if ill:
-        verdict, style = f"{ill} of {_hosts(hosts)} {'is' if ill == 1 else 'are'} not healthy", "bold red"
-    elif found.unjudged == hosts:
-        verdict, style = f"No verdict on any of {_hosts(hosts)}", "bold yellow"
-    elif found.unjudged:
-        verdict, style = (
-            f"No finding above a note, and no verdict on {found.unjudged} of {_hosts(hosts)}",
-            "bold yellow",
-        )
-    else:
-        verdict, style = f"No finding above a note on {_hosts(hosts)}", "bold green"
-    yield one_line(verdict, style, width)
-    unjudged = f"; no verdict on {found.unjudged}" if ill and found.unjudged else ""
+        return f"{ill} of {counted(hosts)} {'is' if ill == 1 else 'are'} not healthy"
+    if found.unjudged == hosts:
+        return f"No verdict on any of {counted(hosts)}"
+    if found.unjudged:
+        return f"No finding above a note, and no verdict on {found.unjudged} of {counted(hosts)}"
+    return f"No finding above a note on {counted(hosts)}"
+
+
+def _page(found: FleetVerdict, width: int) -> Iterator[Text]:
+    yield one_line(verdict(found), STYLES[found.healthy], width)
+    unjudged = f"; no verdict on {found.unjudged}" if found.ill and found.unjudged else ""
     yield from hanging("", f"{found.place}, {wording.interval(found.since, found.until)}{unjudged}", width)
     yield from _what_is_shared(found.shared, width)
     yield from _who_is_ill(found, width)
     told = {host.name for host, _ in found.ill}
     yield from _who_is_unlike([one for one in found.outliers if one.host not in told], width)
-    yield from _who_was_not_judged(found, width)
-    yield from _what_was_not_read(found, width)
-
-
-def _hosts(many: int) -> str:
-    return "1 host" if many == 1 else f"{many:,} hosts"
+    yield from not_told("No verdict", _not_judged(found), width)
+    yield from beside(((host.name, verdict.notes) for host, verdict in found.hosts if verdict.notes), width)
 
 
 def _what_is_shared(shared: Sequence[Shared], width: int) -> Iterator[Text]:
@@ -139,17 +133,17 @@ def _what_is_shared(shared: Sequence[Shared], width: int) -> Iterator[Text]:
     yield from heading("What hosts have in common", width)
     for one in shared:
         title = Text.assemble(f"{one.cause}, {one.severity}", style="bold")
-        yield from hanging(f"{_hosts(len(one.hosts)):>10}  ", title, width)
+        yield from hanging(f"{counted(len(one.hosts)):>10}  ", title, width)
         indent = " " * 12
         if one.common:
-            yield from hanging(indent, clean(_in_common(one.common)), width)
-        yield from hanging(indent, clean(f"{_named(one.hosts)}: {said(one.first.title)}"), width)
+            yield from hanging(indent, clean(in_common(one.common)), width)
+        yield from hanging(indent, clean(f"{named(one.hosts)}: {said(one.first.title)}"), width)
 
 
-def _in_common(common: Common) -> str:
+def in_common(common: Common) -> str:
     """Whom a label tells apart.
 
-    >>> _in_common(Common("array", "ams-3", 40, 40, 0, 960, 1e-70))
+    >>> in_common(Common("array", "ams-3", 40, 40, 0, 960, 1e-70))
     'array ams-3: all 40 hosts of it, and none of the 960 others'
     """
     inside = f"all {common.ill}" if common.ill == common.hosts else f"{common.ill} of the {common.hosts}"
@@ -159,33 +153,32 @@ def _in_common(common: Common) -> str:
     return f"{common.label} {common.value}: {inside} hosts of it, and {outside}"
 
 
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return wording.listed([*names[:MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])])
-
-
 def _who_is_ill(found: FleetVerdict, width: int) -> Iterator[Text]:
     """The hosts that are ill of what is not told already as common to several."""
-    told = {one.cause for one in found.shared}
-    own = [(host, verdict) for host, verdict in found.ill if {one.cause for one in verdict.causes} - told]
+    shared = {one.cause for one in found.shared}
+    own = [(host, verdict) for host, verdict in found.ill if {one.cause for one in verdict.causes} - shared]
     if own:
-        yield from heading("Other hosts" if told else "Hosts", width, "the worst first")
+        yield from heading("Other hosts" if shared else "Hosts", width, "the worst first")
     size = min(max((len(host.name) for host, _ in own[:MOST_HOSTS]), default=0), 30)
     for host, verdict in own[:MOST_HOSTS]:
-        first, *others = [one for one in verdict.causes if one.cause not in told]
+        first, *others = [one for one in verdict.causes if one.cause not in shared]
         more = f"; {len(others)} more" if others else ""
         label = f"{first.severity:<8}  {clean(host.name):<{size}}  "
-        yield from hanging(label, clean(f"{_told(first, verdict)}{more}"), width)
-    yield from _left_out(len(own) - MOST_HOSTS, width)
+        yield from hanging(label, clean(f"{told(first, verdict)}{more}"), width)
+    yield from left_out(len(own) - MOST_HOSTS, width)
     if found.ill:
         yield Text()
-        when = f"--from {found.since:%FT%TZ} --to {found.until:%FT%TZ}"
-        worst = found.ill[0][0]
-        whose = f" --host {worst.name}" if worst.is_shipped else ""
-        yield from hanging("Evidence ", clean(f"doctord diagnose --lake {worst.lake}{whose} {when}"), width)
+        yield from hanging("Evidence ", clean(evidence(found)), width)
 
 
-def _told(finding: Finding, verdict: Verdict) -> str:
+def evidence(found: FleetVerdict) -> str:
+    """The command that shows the evidence on the worst host."""
+    worst = found.hosts[0][0] if found.hosts else found.failed[0][0]
+    whose = f" --host {worst.name}" if worst.is_shipped else ""
+    return f"doctord diagnose --lake {worst.lake}{whose} --from {found.since:%FT%TZ} --to {found.until:%FT%TZ}"
+
+
+def told(finding: Finding, verdict: Verdict) -> str:
     """A finding in one sentence, with its share once."""
     of, title = finding.time_of or verdict.time_of, said(finding.title)
     if finding.impact.share is None or says_share(finding.title, of):
@@ -199,39 +192,22 @@ def _who_is_unlike(outliers: Sequence[Outlier], width: int) -> Iterator[Text]:
         return
     yield from heading("Unlike their peers, without a finding", width, "of one role and load")
     for one in outliers[:MOST_OUTLIERS]:
-        role = f" of role {one.role}" if one.role else ""
-        above = "all" if one.above == 1 else f"{percent(one.above)} of"
-        told = (
-            f"{one.figure} {number(one.value)} {one.unit}, above {above} its {one.peers:,} peers{role} "
-            f"(median {number(one.median)} {one.unit})"
-        )
-        yield from hanging(f"{clean(one.host)}  ", clean(told), width)
-    yield from _left_out(len(outliers) - MOST_OUTLIERS, width)
+        yield from hanging(f"{clean(one.host)}  ", clean(unlike(one)), width)
+    yield from left_out(len(outliers) - MOST_OUTLIERS, width)
 
 
-def _who_was_not_judged(found: FleetVerdict, width: int) -> Iterator[Text]:
+def unlike(one: Outlier) -> str:
+    """How far somebody is above the peers, in one sentence."""
+    role = f" of role {one.role}" if one.role else ""
+    above = "all" if one.above == 1 else f"{percent(one.above)} of"
+    return (
+        f"{one.figure} {number(one.value)} {one.unit}, above {above} its {one.peers:,} peers{role} "
+        f"(median {number(one.median)} {one.unit})"
+    )
+
+
+def _not_judged(found: FleetVerdict) -> list[tuple[str, str]]:
     unjudged = [(host.name, failed.reason) for host, failed in found.failed]
-    unjudged += [(host.name, "too little was measured") for host, one in found.hosts if one.health == "not_judged"]
-    if not unjudged:
-        return
-    yield from heading("No verdict", width)
-    for name, reason in unjudged[:MOST_FAILED]:
-        yield from hanging(f"{clean(name)}  ", clean(reason), width)
-    yield from _left_out(len(unjudged) - MOST_FAILED, width)
-
-
-def _what_was_not_read(found: FleetVerdict, width: int) -> Iterator[Text]:
-    """The hosts of which something could not be read, so that their verdict is on the rest."""
-    noted = [(host.name, verdict.notes) for host, verdict in found.hosts if verdict.notes]
-    if not noted:
-        return
-    yield from heading("Told beside the verdict", width)
-    for name, notes in noted[:MOST_FAILED]:
-        more = f" (and {len(notes) - 1} more)" if len(notes) > 1 else ""
-        yield from hanging(f"{clean(name)}  ", clean(f"{notes[0]}{more}"), width)
-    yield from _left_out(len(noted) - MOST_FAILED, width)
-
-
-def _left_out(more: int, width: int) -> Iterator[Text]:
-    if more > 0:
-        yield from hanging("", f"and {more:,} more: --json has all", width)
+    return unjudged + [
+        (host.name, "too little was measured") for host, one in found.hosts if one.health == "not_judged"
+    ]

@@ -1,0 +1,1 @@
+"""What is told of many hosts: on a terminal, as a document, as a page."""
