@@ -3,9 +3,9 @@
     .venv/bin/python benchmarks/fleet/fleet.py --recordings /var/tmp/lab-accuracy-fresh --out /var/tmp/fleet
 
 Each host is a recording of the lab, moved to one time, repeated until it is so many minutes long, under a name of its
-own: a healthy one (`WELL`), but for forty hosts on one array, whose disk is throttled, and six others of three kinds.
-They are shipped, compacted and judged; exactly the planted ones have to come out. Beside it DuckDB's sums over the same
-files.
+own: a healthy one (`WELL`), but for the hosts on one array (forty of a thousand), whose disk is throttled, and six
+others of three kinds. They are shipped, compacted and judged; exactly the planted ones have to come out. Beside it
+DuckDB's sums over the same files.
 """
 
 import argparse
@@ -36,9 +36,9 @@ from doctord.report.fleet import diagnose as words
 
 START: Final = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
 WELL: Final = ("none", "few_rows", "bulk_load", "vacuum_run", "analyze_run", "good_way")
-SHARED: Final = ("disk_throttled", 40)
+SHARED: Final = "disk_throttled"
 SINGLE: Final = ("row_lock_convoy", "cpu_hog", "missing_index")
-ARRAY_OF: Final = 40
+ARRAYS: Final = 25
 Made = TypeVar("Made")
 
 
@@ -71,11 +71,17 @@ def main() -> None:
 
 
 def planted(hosts: int) -> dict[str, str]:
-    """The host's name and the fault of each sick one: forty on the third array, two of each other kind."""
-    sick = {name(2 * ARRAY_OF + number): SHARED[0] for number in range(SHARED[1])}
+    """The host's name and the fault of each sick one: all of the third array, two of each other kind."""
+    size = array_of(hosts)
+    sick = {name(2 * size + number): SHARED for number in range(size)}
     for number, fault in enumerate((*SINGLE, *SINGLE)):
-        sick[name(5 * ARRAY_OF + number * (hosts - 5 * ARRAY_OF) // (2 * len(SINGLE)))] = fault
+        sick[name(3 * size + number * (hosts - 3 * size) // (2 * len(SINGLE)))] = fault
     return sick
+
+
+def array_of(hosts: int) -> int:
+    """How many hosts are on an array: forty of a thousand."""
+    return max(hosts // ARRAYS, 4)
 
 
 def name(number: int) -> str:
@@ -86,7 +92,7 @@ def name(number: int) -> str:
 def made(asked: argparse.Namespace, sick: dict[str, str]) -> None:
     """A lake for each host."""
     chance = random.Random(1)  # noqa: S311 - a fleet, no secret
-    moved = {fault: list(recordings(asked, fault)) for fault in (*WELL, SHARED[0], *SINGLE)}
+    moved = {fault: list(recordings(asked, fault)) for fault in (*WELL, SHARED, *SINGLE)}
     well = [one for fault in WELL for one in moved[fault]]
     for number in range(asked.hosts):
         host = name(number)
@@ -127,7 +133,7 @@ def labels(hosts: int, place: Path) -> None:
         rows = csv.writer(file)
         rows.writerow(("host", "role", "site", "array"))
         for number in range(hosts):
-            rows.writerow((name(number), "oltp", f"site-{number % 3}", f"array-{number // ARRAY_OF}"))
+            rows.writerow((name(number), "oltp", f"site-{number % 3}", f"array-{number // array_of(hosts)}"))
 
 
 def judged(place: Path, minutes: float, workers: int) -> FleetVerdict:

@@ -32,6 +32,20 @@ class Clock(NamedTuple):
     is_here: bool
 
 
+class Kept(NamedTuple):
+    """What a kernel says of its own clock: whether nobody keeps it, and how far off it may be (null: not told)."""
+
+    is_kept: bool
+    max_error_s: float | None
+
+
+def own_clock(dataset: Dataset) -> Kept | None:
+    """What the kernel of this host says of its clock (adjtimex); null where it was not asked."""
+    told = figures(dataset, UNSYNCHRONISED)
+    error = figures(dataset, MAX_ERROR)
+    return Kept(told[0].last == 0, error[0].last if error else None) if told else None
+
+
 def clocks(dataset: Dataset) -> list[Clock]:
     """The clocks of the servers that were asked, by their names."""
     rows = dataset.frame("statistic").filter(pl.col("name").is_in([OFFSET, ROUND_TRIP]) & pl.col("db").is_not_null())

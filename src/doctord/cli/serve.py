@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
-from doctord.cli.arguments import file, flag, in_lake, name, number
+from doctord.cli.arguments import file, flag, in_lake, length, name, number, takes
 from doctord.errors import UserError
 from doctord.printable import note
+from doctord.units import parse_duration
 
 
 @command(app)
@@ -28,6 +29,10 @@ def serve(
     metrics_to: Annotated[
         Path | None, file("Where metrics are sent (remote write, OTLP): docs/how-to/send-metrics.md.")
     ] = None,
+    fleet: Annotated[
+        str | None, takes("PLACE")("Show many hosts, at /fleet: a folder of lakes, or what hosts ship to.")
+    ] = None,
+    fleet_every: Annotated[str, length("How often the hosts of --fleet are judged.")] = "15m",
     show_statements: Annotated[
         bool, flag("Show assistants (/mcp) texts of statements and names, which strangers wrote.", "--show-statements")
     ] = False,
@@ -47,8 +52,9 @@ def serve(
         raise UserError("this needs Starlette and others, which are not installed", "pip install 'doctord[serve]'")
     from doctord.app.alerts.settings import read_settings
     from doctord.app.metrics_out.settings import read_settings as read_metrics_out
+    from doctord.serve.fleet_page import FleetAsked
     from doctord.serve.recorder import recording
-    from doctord.serve.run import Place
+    from doctord.serve.run import Beside, Place
     from doctord.serve.run import serve as run
 
     if (certificate is None) != (key is None):
@@ -60,9 +66,10 @@ def serve(
     if place.is_in_clear:
         note("beyond this host anybody on the way can read along\nhint: --certificate and --key, or a proxy with TLS")
     with recording(lakes[0]) if record else nullcontext():
-        for there in lakes[1:] if record else lakes:
+        for there in lakes[1:] if record else (lake or ([] if fleet else lakes)):
             Lake(there)
-        run(lakes, place, _listening, told, sent)
+        asked = FleetAsked(fleet, every_s=parse_duration(fleet_every)) if fleet else None
+        run(lakes, place, _listening, Beside(told, sent, asked))
 
 
 def _listening(address: str) -> None:

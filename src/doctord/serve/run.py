@@ -20,6 +20,7 @@ from doctord.app.metrics_out.settings import MetricsOut
 from doctord.errors import UserError
 from doctord.serve.access import Access, Guests, own_names
 from doctord.serve.alerting import Alerting
+from doctord.serve.fleet_page import FleetAsked, FleetPage
 from doctord.serve.lakes import Lakes
 from doctord.serve.limits import is_loopback
 from doctord.serve.server import application
@@ -81,16 +82,26 @@ class Place:
         return f"{'https' if self.certificate else 'http'}://{name}:{port}/"
 
 
-def serve(
-    lakes: Sequence[Path],
-    place: Place,
-    listening: Callable[[str], None],
-    alerts: AlertSettings | None = None,
-    metrics_out: MetricsOut | None = None,
-) -> None:
-    """Serve lakes until SIGINT or SIGTERM; `listening` is told the address to open, once it can be opened.
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What goes on beside the page and the API.
 
-    Whom `alerts` names is told of what is wrong in them; whom `metrics_out` names is sent their metrics.
+    Attributes:
+        alerts: Whom to tell of what is wrong in the lakes.
+        metrics_out: Whom to send their metrics.
+        fleet: The fleet of which there is a page.
+    """
+
+    alerts: AlertSettings | None = None
+    metrics_out: MetricsOut | None = None
+    fleet: FleetAsked | None = None
+
+
+ALONE: Final = Beside()
+
+
+def serve(lakes: Sequence[Path], place: Place, listening: Callable[[str], None], beside: Beside = ALONE) -> None:
+    """Serve lakes until SIGINT or SIGTERM; `listening` is told the address to open, once it can be opened.
 
     Raises:
         UserError: the address cannot be had, or the token or the certificate cannot be used.
@@ -98,13 +109,14 @@ def serve(
     guests, names = place.guests, {*own_names(), place.host, *place.names}
     with _listening(place) as own:
         port = own.getsockname()[1]
-        alerting = Alerting(alerts, place.page(port)) if alerts else None
+        alerting = Alerting(beside.alerts, place.page(port)) if beside.alerts else None
         ending = threading.Event()
         inner = application(
             Lakes(lakes),
             shows_words=place.shows_words,
             alerting=alerting,
-            metrics_out=metrics_out,
+            metrics_out=beside.metrics_out,
+            fleet=FleetPage(beside.fleet) if beside.fleet else None,
             is_ending=ending.is_set,
         )
         config = _config(Access(inner, guests, names, is_tls=place.certificate is not None), place)

@@ -22,6 +22,8 @@ from doctord.serve.alerting import Alerting
 from doctord.serve.answers import Answers
 from doctord.serve.api import ENDPOINTS
 from doctord.serve.endpoint import Endpoint
+from doctord.serve.fleet_page import PATH as FLEET
+from doctord.serve.fleet_page import FleetPage
 from doctord.serve.lakes import Asked, Lakes
 from doctord.serve.metrics import MEDIA_TYPE as METRICS
 from doctord.serve.metrics import Metrics
@@ -49,6 +51,7 @@ class Server:
         shows_words: bool,
         alerting: Alerting | None,
         metrics_out: MetricsOut | None,
+        fleet: FleetPage | None,
         is_ending: Callable[[], bool],
     ) -> None:
         """Serve these lakes; `shows_words`: to assistants also the names and texts that strangers wrote."""
@@ -67,6 +70,7 @@ class Server:
         self._verdicts, self._alerting = Verdicts(lakes, self._ask), alerting
         self._metrics = Metrics(lakes, self._verdicts)
         self._pushing = Pushing(metrics_out, lakes, self._metrics) if metrics_out else None
+        self._fleet = fleet
         self._beside: TaskGroup | None = None
         self._are_verdicts_kept = False
 
@@ -81,6 +85,8 @@ class Server:
                 self._keep_verdicts()
             if self._pushing:
                 beside.start_soon(self._pushing.keep)
+            if self._fleet:
+                beside.start_soon(self._fleet.keep)
             yield
             beside.cancel_scope.cancel()
 
@@ -92,6 +98,7 @@ class Server:
             Route(f"{PREFIX}/stream", self._stream, methods=["GET"]),
             Route("/metrics", self._scrape, methods=["GET"]),
             *(Route(path, page, methods=["GET"]) for path in PAGE),
+            *([Route(FLEET, self._fleet.answer, methods=["GET"])] if self._fleet else []),
             *self._mcp.routes,
         ]
 
@@ -164,10 +171,18 @@ def application(
     shows_words: bool = False,
     alerting: Alerting | None = None,
     metrics_out: MetricsOut | None = None,
+    fleet: FleetPage | None = None,
     is_ending: Callable[[], bool],
 ) -> ASGIApp:
     """The application, to be guarded by `access.Access`; once it `is_ending` no page listens on."""
-    server = Server(lakes, shows_words=shows_words, alerting=alerting, metrics_out=metrics_out, is_ending=is_ending)
+    server = Server(
+        lakes,
+        shows_words=shows_words,
+        alerting=alerting,
+        metrics_out=metrics_out,
+        fleet=fleet,
+        is_ending=is_ending,
+    )
     return server.counted(Starlette(routes=server.routes(), exception_handlers=HANDLERS, lifespan=server.running))
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from doctord.analyse.fleet.common import Common, common_label
 from doctord.analyse.fleet.peers import Member, Outlier, outliers
+from doctord.analyse.server_clocks import Kept, own_clock
 from doctord.app.asked import Interval
 from doctord.app.diagnose import Examination, diagnose
 from doctord.app.fleet.each import Listener, each_host, placed
@@ -40,6 +41,7 @@ class Verdict:
         findings: What was found, the worst first, without its evidence: that is a diagnosis of the host away.
         signs: Its vital signs, by name.
         notes: What of its lake could not be read, say.
+        clock: What its kernel says of its clock; null where it was not asked.
     """
 
     health: Health
@@ -49,6 +51,7 @@ class Verdict:
     findings: tuple[Finding, ...]
     signs: dict[str, float]
     notes: tuple[str, ...] = ()
+    clock: Kept | None = None
 
     @property
     def worst(self) -> Finding | None:
@@ -114,6 +117,11 @@ class FleetVerdict:
         return [one for one in self.hosts if one[1].health == "not_healthy"]
 
     @property
+    def not_kept(self) -> list[str]:
+        """The hosts whose clock nobody keeps, by their kernels: what happened on them has no order among hosts."""
+        return sorted(host.name for host, verdict in self.hosts if verdict.clock and not verdict.clock.is_kept)
+
+    @property
     def unjudged(self) -> int:
         """How many hosts there is no verdict on."""
         return len(self.failed) + sum(verdict.health == "not_judged" for _, verdict in self.hosts)
@@ -171,6 +179,7 @@ def judge(task: Task) -> Verdict:
         findings=tuple(_without_evidence(finding) for one in each for finding in one.diagnosis.findings),
         signs={sign.name: sign.value for sign in whole.diagnosis.figures},
         notes=tuple(listener.notes),
+        clock=own_clock(whole.seen.dataset),
     )
 
 

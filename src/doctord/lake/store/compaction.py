@@ -17,6 +17,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.metadata import version
+from math import ceil, sqrt
 from pathlib import Path
 from typing import Final
 
@@ -48,8 +49,9 @@ from doctord.lake.store.store import Store, Stored, StoreError
 BUCKET_BYTES: Final = 512 << 20
 MOST_BUCKETS: Final = 4096
 SET_ASIDE: Final = "set_aside"
-# Two minutes of a busy host's processes: who asks for five minutes of a host reads a few of these.
-ROWS_OF_A_GROUP: Final = 64 * 1024
+# What a footer has of a column of a group without statistics, as Parquet writes it (measured).
+COLUMN_BYTES: Final = 80
+FEWEST_ROWS, MANY_ROWS = 1024, 256 * 1024
 # No hour of a host has as many; who says so means to fill the memory of whoever reads it.
 MOST_ROWS, MOST_UNPACKED_BYTES = 50_000_000, 8 << 30
 
@@ -295,18 +297,39 @@ def _write(table: str, files: Sequence[tuple[str, str, Path]], into: io.IOBase) 
     """Write the rows of some files, which come by host and time, as one; how many these are."""
     told = json.dumps([f"{host}/{name}" for host, name, _ in files]).encode()
     schema = plain_schema(table).with_metadata({BUNDLES: told})
-    count, waiting = 0, list[pa.Table]()
-    with pq.ParquetWriter(into, schema, compression="zstd", compression_level=ZSTD_LEVEL) as writer:
+    count: int = sum(pq.read_metadata(path).num_rows for _, _, path in files)
+    size = rows_of_a_group(count, sum(path.stat().st_size for _, _, path in files), len(schema))
+    waiting = schema.empty_table()
+    # Others are of no use to who looks for a host and a time, and all of them would be read for it.
+    looked_for = [name for name in ("host", "ts") if name in schema.names]
+    with pq.ParquetWriter(
+        into, schema, compression="zstd", compression_level=ZSTD_LEVEL, write_statistics=looked_for
+    ) as writer:
         for host, _, path in files:
             rows = _fitted(table, pq.read_table(path, partitioning=None), schema, host)
-            waiting.append(rows.sort_by("ts"))
-            count += len(rows)
-            if sum(map(len, waiting)) >= ROWS_OF_A_GROUP:
-                writer.write_table(pa.concat_tables(waiting), ROWS_OF_A_GROUP)
-                waiting.clear()
-        if waiting:
-            writer.write_table(pa.concat_tables(waiting), ROWS_OF_A_GROUP)
+            waiting = pa.concat_tables([waiting, rows.sort_by("ts")])
+            whole = len(waiting) // size * size
+            if whole:
+                writer.write_table(waiting.slice(0, whole), size)
+                waiting = waiting.slice(whole).combine_chunks()
+        if len(waiting):
+            writer.write_table(waiting, size)
     return count
+
+
+def rows_of_a_group(rows: int, size_bytes: int, columns: int) -> int:
+    """How many rows a group holds, so that least is read of a file for some minutes of a host: its footer, and a group.
+
+    The footer grows with the number of groups, and a group shrinks: both are as large with the square root of the
+    file's size over what the footer has of a group.
+
+    >>> rows_of_a_group(6_000_000, 6 << 20, 11), rows_of_a_group(60_000_000, 128 << 20, 11)
+    (70961, 153635)
+    >>> rows_of_a_group(72_000, 300_000, 20)
+    5259
+    """
+    groups = sqrt(size_bytes / (COLUMN_BYTES * columns))
+    return min(max(ceil(rows / max(groups, 1.0)), FEWEST_ROWS), MANY_ROWS)
 
 
 def _fitted(table: str, rows: pa.Table, schema: pa.Schema, host: str) -> pa.Table:

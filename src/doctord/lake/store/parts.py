@@ -92,25 +92,25 @@ def names_in(store: Store, part: Part) -> set[str]:
     """
     try:
         with store.opened(part.key) as opened, pq.ParquetFile(opened) as file:
-            return bundles_in(file)
+            return bundles_in(file.metadata)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise StoreError(
             f"{store.address}/{part.key}: {error}", "move it away, and ship again what was in it"
         ) from error
 
 
-def bundles_in(file: pq.ParquetFile) -> set[str]:
-    """The bundles that an open file holds."""
-    return set(json.loads((file.schema_arrow.metadata or {}).get(BUNDLES, b"[]")))
+def bundles_in(footer: pq.FileMetaData) -> set[str]:
+    """The bundles that a file holds."""
+    return set(json.loads((footer.metadata or {}).get(BUNDLES, b"[]")))
 
 
-def row_groups_of(file: pq.ParquetFile, host: str, span_us: tuple[int | None, int | None]) -> list[int]:
+def row_groups_of(footer: pq.FileMetaData, host: str, span_us: tuple[int | None, int | None]) -> list[int]:
     """The row groups that may hold rows of a host that end after a moment and no later than another."""
-    names = [file.metadata.schema.column(number).name for number in range(file.metadata.num_columns)]
+    names = [footer.schema.column(number).name for number in range(footer.num_columns)]
     of_host, of_time = names.index("host"), names.index("ts")
     found = list[int]()
-    for number in range(file.metadata.num_row_groups):
-        group = file.metadata.row_group(number)
+    for number in range(footer.num_row_groups):
+        group = footer.row_group(number)
         hosts, times = group.column(of_host).statistics, group.column(of_time).statistics
         if hosts is not None and hosts.has_min_max and not hosts.min <= host <= hosts.max:
             continue

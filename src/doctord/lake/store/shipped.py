@@ -38,6 +38,7 @@ class Shipped:
         self._lake.sealed.mkdir(parents=True, exist_ok=True)
         self._fetched = set[tuple[str, str]]()
         self._damaged = set[str]()
+        self._footers: dict[str, pq.FileMetaData] = {}
 
     def fetch(self, tables: Collection[str], interval: Interval) -> Iterator[str]:
         """Have the rows of some tables and a time in the folder; what of it cannot be read is told.
@@ -116,8 +117,10 @@ class Shipped:
         for day in _between(compacted_days(self._store, table), since, interval.until):
             for part in parts_of(self._store, self._host, table, day):
                 try:
-                    with self._store.opened(part.key) as opened, pq.ParquetFile(opened) as file:
-                        names = {name for whose, _, name in map(_parted, bundles_in(file)) if whose == self._host}
+                    footer = self._footers.get(part.key)
+                    with self._store.opened(part.key) as opened, pq.ParquetFile(opened, metadata=footer) as file:
+                        footer = self._footers[part.key] = file.metadata
+                        names = {name for whose, _, name in map(_parted, bundles_in(footer)) if whose == self._host}
                         if names:
                             self._take(file, part, interval)
                 except FileNotFoundError:
@@ -141,7 +144,7 @@ class Shipped:
         from doctord.lake.store.parts import row_groups_of  # noqa: PLC0415 - as above
 
         span_us = tuple(micros(moment) if moment else None for moment in (interval.since, interval.until))
-        for number in row_groups_of(file, self._host, (span_us[0], span_us[1])):
+        for number in row_groups_of(file.metadata, self._host, (span_us[0], span_us[1])):
             name = f"{part.day:%Y%m%d}T000000Z-{part.plan % 0x10000:04x}{number % 0x10000:04x}"
             if (part.table, name) in self._fetched:
                 continue

@@ -94,6 +94,7 @@ def _host(host: Host, verdict: Verdict) -> dict[str, Any]:
             for one in verdict.findings
         ],
         "figures": verdict.signs,
+        "clock": verdict.clock and {"is_kept": verdict.clock.is_kept, "max_error_s": verdict.clock.max_error_s},
         "notes": list(verdict.notes),
     }
 
@@ -123,6 +124,7 @@ def _page(found: FleetVerdict, width: int) -> Iterator[Text]:
     yield from _who_is_ill(found, width)
     told = {host.name for host, _ in found.ill}
     yield from _who_is_unlike([one for one in found.outliers if one.host not in told], width)
+    yield from _whose_clock_is_not_kept(found.not_kept, width)
     yield from not_told("No verdict", _not_judged(found), width)
     yield from beside(((host.name, verdict.notes) for host, verdict in found.hosts if verdict.notes), width)
 
@@ -204,6 +206,13 @@ def unlike(one: Outlier) -> str:
         f"{one.figure} {number(one.value)} {one.unit}, above {above} its {one.peers:,} peers{role} "
         f"(median {number(one.median)} {one.unit})"
     )
+
+
+def _whose_clock_is_not_kept(names: Sequence[str], width: int) -> Iterator[Text]:
+    if names:
+        yield from heading("Clocks that nobody keeps", width)
+        told = f"{counted(len(names))}: what happened first there, and what on others, cannot be told"
+        yield from hanging("", clean(f"{told}: {named(names)}"), width)
 
 
 def _not_judged(found: FleetVerdict) -> list[tuple[str, str]]:
