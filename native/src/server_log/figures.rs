@@ -34,6 +34,7 @@ const fn ms_of_us(name: &'static str) -> Figure {
 pub const MESSAGES: Figure = count("log.messages");
 pub const ERRORS: Figure = count("log.errors");
 pub const ERRORS_FROM: Figure = count("log.errors_from");
+pub const ERRORS_IN: Figure = count("log.errors_in");
 pub const STATEMENTS_LOGGED: Figure = count("log.statements_without_duration");
 pub const DURATIONS: Figure = count("log.durations_without_statement");
 pub const PLANS: Figure = count("log.plans");

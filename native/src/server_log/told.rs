@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::figures::{
-    ABORTED, AUTOVACUUM_CANCELLED, AUTOVACUUM_SKIPPED, DENIED, ERRORS, ERRORS_FROM, FORKS_FAILED, Figure,
+    ABORTED, AUTOVACUUM_CANCELLED, AUTOVACUUM_SKIPPED, DENIED, ERRORS, ERRORS_FROM, ERRORS_IN, FORKS_FAILED, Figure,
     INNODB_DEADLOCKS, PAGE_CLEANER_LATE, PLANS, SEMAPHORE_WAITS, TOO_MANY,
 };
 use super::tally::Tally;
 
 /// What is counted besides errors, under its own name and by what it is about.
-const COUNTED: [Figure; 10] = [
+const COUNTED: [Figure; 11] = [
     ABORTED,
     AUTOVACUUM_CANCELLED,
     AUTOVACUUM_SKIPPED,
     DENIED,
     ERRORS_FROM,
+    ERRORS_IN,
     FORKS_FAILED,
     INNODB_DEADLOCKS,
     PAGE_CLEANER_LATE,

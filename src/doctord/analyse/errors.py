@@ -11,7 +11,7 @@ from doctord.dataset.dataset import Dataset
 LOGGED = "log.errors"
 IN_ALL = f"in_all.{LOGGED}"  # of a log that tells no times
 # By who met them, behind the message.
-FROM, WHO = "log.errors_from", " | "
+FROM, WITHIN, WHO = "log.errors_from", "log.errors_in", " | "
 # Severities that end a statement, a session or a server; a warning ends none.
 FAILED = ("ERROR", "FATAL", "PANIC")
 CODE = r"^\w+ ([0-9A-Z]{5}|MY-\d+) "
@@ -68,22 +68,34 @@ def _logged_in(statistic: pl.DataFrame) -> list[Logged]:
 
 def met(dataset: Dataset, one: Logged) -> list[tuple[str, float]]:
     """Who met a message and how often, the most frequent first; empty where the log does not tell."""
-    counts = dataset.derived("statistic", _met_in).get((one.db, one.entity), {})
+    return _by(dataset, FROM, one)
+
+
+def within(dataset: Dataset, one: Logged) -> list[tuple[str, float]]:
+    """The functions that a message came from, where in them, and how often; likewise."""
+    return _by(dataset, WITHIN, one)
+
+
+def _by(dataset: Dataset, name: str, one: Logged) -> list[tuple[str, float]]:
+    counts = dataset.derived("statistic", _parted).get((name, one.db, one.entity), {})
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _met_in(statistic: pl.DataFrame) -> dict[tuple[str, str], dict[str, float]]:
-    """By server and message how often each met it."""
-    is_rate = pl.col("name") == FROM
-    rows = statistic.filter(is_rate | (pl.col("name") == f"in_all.{FROM}")).drop_nulls(["db", "entity", "value"])
+def _parted(statistic: pl.DataFrame) -> dict[tuple[str, str, str], dict[str, float]]:
+    """By figure, server and message how often it was of each: of those who met it, of functions."""
+    name = pl.col("name").str.strip_prefix("in_all.")
+    rows = statistic.filter(name.is_in([FROM, WITHIN])).drop_nulls(["db", "entity", "value"])
     counted = rows.with_columns(
-        count=pl.when(is_rate).then(pl.col("value") * pl.col("interval_s")).otherwise("value")
-    ).select("db", "entity", "count")
-    found = dict[tuple[str, str], dict[str, float]]()
-    for db, entity, count in counted.iter_rows():
-        message, _, who = entity.rpartition(WHO)
-        by = found.setdefault((db, message), {})
-        by[who] = by.get(who, 0.0) + count
+        figure=name,
+        count=pl.when(pl.col("name").str.starts_with("in_all."))
+        .then("value")
+        .otherwise(pl.col("value") * pl.col("interval_s")),
+    ).select("figure", "db", "entity", "count")
+    found = dict[tuple[str, str, str], dict[str, float]]()
+    for figure, db, entity, count in counted.iter_rows():
+        message, _, of = entity.rpartition(WHO)
+        by = found.setdefault((figure, db, message), {})
+        by[of] = by.get(of, 0.0) + count
     return found
 
 

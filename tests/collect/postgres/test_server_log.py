@@ -191,6 +191,7 @@ def test_messages_are_counted_without_their_values(tmp_path: Path) -> None:
         "ERROR division by zero": 1,
         'ERROR invalid input syntax for type integer: "?"': 1,
         "ERROR (raised by a function)": 1,
+        "ERROR (raised by a function) | pay() line 3 at RAISE": 1,
         "log.connections_refused": 2,
         f"ERROR division by zero | {WHOSE}": 1,
         f'ERROR invalid input syntax for type integer: "?" | {WHOSE}': 1,
@@ -215,6 +216,21 @@ def test_who_met_an_error_is_told_of_those_that_come_again(tmp_path: Path, messa
     """Without a SQLSTATE, as Debian has the prefix, by their words."""
     _, counts = told(tmp_path / "log", f"{PREFIX}ERROR:  {message}")
     assert any(name.endswith("| user app, database shop") for name in counts) is is_somebodys
+
+
+def test_the_function_that_an_error_comes_from_is_told_without_its_values(tmp_path: Path) -> None:
+    _, counts = told(
+        tmp_path / "log",
+        f"{PREFIX}ERROR:  structure of query does not match function result type",
+        f"{PREFIX}CONTEXT:  SQL statement \"select '{SECRET}'\"",
+        "\tPL/pgSQL function orders_of(integer) line 3 at RETURN QUERY",
+    )
+    error = "ERROR structure of query does not match function result type"
+    assert counts == {
+        error: 1,
+        f"{error} | user app, database shop": 1,
+        f"{error} | orders_of(integer) line 3 at RETURN QUERY": 1,
+    }
 
 
 def test_what_fails_without_an_error_is_counted_with_who_met_it(tmp_path: Path) -> None:
@@ -276,7 +292,10 @@ def test_the_last_message_waits_for_what_may_belong_to_it(tmp_path: Path) -> Non
         out.write(f"{PREFIX}CONTEXT:  PL/pgSQL function pay() line 3 at RAISE\n")
         out.flush()
         assert counts_of(log.read()) == {}
-        assert counts_of(log.read()) == {"ERROR (raised by a function)": 1}
+        assert counts_of(log.read()) == {
+            "ERROR (raised by a function)": 1,
+            "ERROR (raised by a function) | pay() line 3 at RAISE": 1,
+        }
 
 
 def test_rare_messages_of_very_many_are_counted_by_their_code(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ const OBJECTS: [&[u8]; 15] = [
     b"view",
     b"worker",
 ];
+/// What stands before the name of a library that is to be loaded.
+const LIBRARY: &[u8] = b"could not access file ";
 const LONGEST: usize = 200;
 
 pub fn take(entry: &Entry, part: &mut Part) {
@@ -52,6 +54,11 @@ pub fn take(entry: &Entry, part: &mut Part) {
     };
     let name = format!("{} {state}{said}", entry.severity.word());
     part.tally.add(entry.moment, f::ERRORS, name.as_bytes(), 1);
+    if let Some(function) = function_of(entry.context) {
+        let (within, others) = (format!("{name} | {function}"), format!("{name} | others"));
+        let within = part.tally.name_or(&within, &others);
+        part.tally.add(entry.moment, f::ERRORS_IN, within.as_bytes(), 1);
+    }
     // Of a server that is looked at while it writes, all that a role asks for may fail in whatever way.
     let is_live = !entry.process.is_empty();
     if (entry.severity != Severity::Error || fails_again(entry) || (is_live && !may_be_meant(entry)))
@@ -64,6 +71,22 @@ pub fn take(entry: &Entry, part: &mut Part) {
     if entry.severity == Severity::Panic {
         part.tally.event(entry.moment, "error", "", format!("PANIC: {said}"));
     }
+}
+
+/// The innermost function that a message came from, and where in it, as its context tells: in English, where it is logged.
+fn function_of(context: &[u8]) -> Option<String> {
+    context.split(|byte| *byte == b'\n').find_map(|line| {
+        let line = String::from_utf8_lossy(line.trim_ascii());
+        let told = if let Some(rest) = line.strip_prefix("PL/pgSQL function ") {
+            rest.contains(" line ").then(|| rest.to_string())
+        } else {
+            line.strip_prefix("SQL function \"")
+                .and_then(|rest| rest.split_once('"'))
+                .map(|(name, _)| name.to_string())
+        };
+        told.filter(|name| name.len() <= LONGEST)
+            .map(|name| name.replace('|', "/"))
+    })
 }
 
 /// SQLSTATE classes of a statement that fails whenever this user, session or application tries again, and not others'.
@@ -152,7 +175,8 @@ pub fn without_constants(message: &[u8]) -> String {
         rest = &rest[quote + 1..];
         let names_object = OBJECTS
             .iter()
-            .any(|word| plain.strip_suffix(b" ").is_some_and(|text| text.ends_with(word)));
+            .any(|word| plain.strip_suffix(b" ").is_some_and(|text| text.ends_with(word)))
+            || plain == LIBRARY;
         let end = closing_quote(rest);
         let quoted = &rest[..end.unwrap_or(rest.len())];
         rest = end.map_or(&[], |end| &rest[end + 1..]);
@@ -237,6 +261,33 @@ mod tests {
         ] {
             assert_eq!(without_constants(message.as_bytes()), left);
         }
+    }
+
+    #[test]
+    fn the_function_of_a_message_is_the_innermost() {
+        for (context, function) in [
+            (
+                "PL/pgSQL function orders_of(integer) line 3 at RETURN QUERY",
+                Some("orders_of(integer) line 3 at RETURN QUERY"),
+            ),
+            (
+                "SQL statement \"insert into t values ('secret')\"\n\tPL/pgSQL function inner_one() line 2 at SQL statement\n\tPL/pgSQL function outer() line 9 at PERFORM",
+                Some("inner_one() line 2 at SQL statement"),
+            ),
+            ("SQL function \"total\" statement 1", Some("total")),
+            ("unnamed portal with parameters: $1 = 'secret'", None),
+            ("", None),
+        ] {
+            assert_eq!(function_of(context.as_bytes()).as_deref(), function, "{context}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_library_stays() {
+        assert_eq!(
+            without_constants(b"could not access file \"pg_hint_plan\": No such file or directory"),
+            "could not access file \"pg_hint_plan\": No such file or directory"
+        );
     }
 
     #[test]

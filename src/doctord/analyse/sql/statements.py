@@ -57,6 +57,7 @@ def statements(dataset: Dataset) -> list[Statement]:
     merged = _timed(dataset).join(
         _sampled(dataset), on=["db", "statement_id"], how="full", coalesce=True, maintain_order="left_right"
     )
+    merged = _with_texts(merged, dataset)
     # the server times what has ended, and the leader alone; samples hold what still runs, and parallel workers
     elapsed = pl.max_horizontal("elapsed_s", "sampled_s")
     spent = merged.with_columns(elapsed.alias("spent_s")).with_columns(_before_calls(dataset, total))
@@ -115,6 +116,16 @@ def _timed(dataset: Dataset) -> pl.DataFrame:
         .join(gets, on=["db", "statement_id"], how="left", maintain_order="left")
         .with_columns(pl.coalesce("gets", pl.col("hit_blocks") + pl.col("read_blocks").fill_null(0.0)))
     )
+
+
+def _with_texts(merged: pl.DataFrame, dataset: Dataset) -> pl.DataFrame:
+    """The same, where the server timed none of it with the text that was seen while it ran."""
+    told = dataset.frame("statement").filter(pl.col("interval_s").is_null() & pl.col("text").is_not_null())
+    if told.is_empty():
+        return merged
+    seen = told.group_by("db", "statement_id", maintain_order=True).agg(pl.col("text").last().alias("seen"))
+    joined = merged.join(seen, on=["db", "statement_id"], how="left", maintain_order="left")
+    return joined.with_columns(pl.coalesce("text", "seen").alias("text")).drop("seen")
 
 
 def _sampled(dataset: Dataset) -> pl.DataFrame:

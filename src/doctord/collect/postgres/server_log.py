@@ -49,6 +49,8 @@ _WANTED: Final = "due to administrator command"
 _FAILED: Final = ("ERROR", "FATAL", "PANIC")
 # Who met a warning or a failure; where log_line_prefix has no user, the process.
 _FROM: Final = "log.errors_from"
+# The functions that errors come from.
+_IN: Final = "log.errors_in"
 _PROCESS: Final = regex(r"^(?P<message>.*) \| process (?P<pid>\d+)$", re.DOTALL)
 # Messages with a row of their own at each look: the most frequent ones.
 _MOST_NAMED: Final = 100
@@ -266,14 +268,16 @@ class ServerLog:
         for name, count in _most(wanted).items():
             figures.rate("log.errors", count / seconds, seconds, name)
         for (name, about), count in counted.items():
-            if name != _FROM:
+            if name not in {_FROM, _IN}:
                 figures.rate(name, count / seconds, seconds, about or None)
         met = Counter[str]()
         for (name, about), count in counted.items():
             if name == _FROM and _WANTED not in about and (by := self._by_session(about)):
                 met[by] += count
-        for about, count in _first(met):
-            figures.rate(_FROM, count / seconds, seconds, about)
+        within = {about: count for (name, about), count in counted.items() if name == _IN}
+        for name, counts in ((_FROM, met), (_IN, within)):
+            for about, count in _first(counts):
+                figures.rate(name, count / seconds, seconds, about)
         if refused:
             figures.rate("log.connections_refused", refused / seconds, seconds)
         return figures.batches()

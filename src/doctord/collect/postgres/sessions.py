@@ -1,13 +1,13 @@
 """Samples of the sessions that are not idle, several times a second: where database time goes, and who blocks whom.
 
 Cost is what this file is about. `pg_stat_get_activity` is asked rather than the view on it, which joins names that are
-cached here; the text of a client's query is never fetched; `pg_blocking_pids`, which takes the lock manager's locks, is
-asked for sessions that wait for a lock only (`pg_safe_snapshot_blocking_pids` for those that wait for a safe
-snapshot), not more than twice a second each; what those hold that others wait for
-(`table_locks`, `own_clients`) once in two seconds. Of those at work that wait for nothing
-the kernel is asked whether they sleep (`kernel_waits`) and for whom (`answering`), and once a second who is not logged
-in yet (`logins_under_way`); clients on this host are looked at as processes (`client_processes`); waits for an object
-are told apart (`notify_queue`). What an autovacuum worker is at, the server itself says in place of a query
+cached here; the text of a client's query is fetched once, and only of what runs for long (`running_texts`);
+`pg_blocking_pids`, which takes the lock manager's locks, is asked for sessions that wait for a lock only
+(`pg_safe_snapshot_blocking_pids` for those that wait for a safe snapshot), not more than twice a second each; what
+those hold that others wait for (`table_locks`, `own_clients`) once in two seconds. Of those at work that wait for
+nothing the kernel is asked whether they sleep (`kernel_waits`) and for whom (`answering`), and once a second who is not
+logged in yet (`logins_under_way`); clients on this host are looked at as processes (`client_processes`); waits for an
+object are told apart (`notify_queue`). What an autovacuum worker is at, the server itself says in place of a query
 (`autovacuum: VACUUM public.t`): that is its `program`.
 """
 
@@ -27,6 +27,7 @@ from doctord.collect.postgres.kernel_waits import KernelWaits
 from doctord.collect.postgres.logins_under_way import LoginsUnderWay
 from doctord.collect.postgres.notify_queue import NotifyQueue
 from doctord.collect.postgres.own_clients import OwnClients
+from doctord.collect.postgres.running_texts import RunningTexts
 from doctord.collect.postgres.table_locks import TableLocks
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import program_name
@@ -94,6 +95,7 @@ class SessionCollector:
         self._own_clients = OwnClients()
         self._table_locks = TableLocks()
         self._client_processes = ClientProcesses()
+        self._texts = RunningTexts()
         self._cost = Cost(self.name)
 
     def sample(self) -> list[Batch]:
@@ -138,9 +140,18 @@ class SessionCollector:
         sample = [self._row(session, ts, interval, in_kernel.get(session["pid"])) for session in active]
         batches = [*([rows("session", sample)] if sample else []), *self._kernel.reader(self._link, in_kernel)]
         batches += self._answering.look(self._link, (wait.event for wait in in_kernel.values()))
+        batches += self._running(active, ts)
         if self._blockers:
             batches += self._held(active, {pid: blocker for pid, (_, blocker) in self._blockers.items()})
         return batches + self._waits.add(self._link.db, sample, interval)
+
+    def _running(self, active: list[dict[str, Any]], ts: int) -> list[Batch]:
+        """Texts of what runs for long."""
+        try:
+            return self._texts.look(self._link, active, self._databases, ts)
+        except UserError as refusal:
+            self._link.notices.not_measured(self._link.db, "texts of running statements", str(refusal), refusal.hint)
+            return []
 
     def _held(self, active: list[dict[str, Any]], behind: dict[int, int | None]) -> list[Batch]:
         """What those hold that others wait for, and whether they wait for a session of their own."""

@@ -86,6 +86,17 @@ def test_a_library_that_is_not_there_is_named_with_who_set_it() -> None:
     assert "session_preload_libraries = auditlib, set for role app" in said(told["logins_refused"].title)
 
 
+def test_a_library_is_looked_for_where_nobody_says_whose_login_it_was() -> None:
+    preload = {"component": "pg_db_role_setting", "db": DB, "name": "app * session_preload_libraries",
+               "value": "pg_hint_plan"}  # fmt: skip
+    other = preload | {"name": "batch * session_preload_libraries", "value": "auditlib"}
+    message = 'FATAL 58P01 could not access file "pg_hint_plan": No such file or directory'
+    told = found(seen(message, who="", settings_of_roles=[preload, other]))
+    title = said(told["logins_refused"].title)
+    assert "session_preload_libraries = pg_hint_plan, set for role app" in title
+    assert "auditlib" not in " ".join(said(one.figure) for one in told["logins_refused"].for_)
+
+
 def test_the_limit_of_a_role_is_none_of_the_server() -> None:
     refused = {(None, "log.connections_refused"): 1.0}
     of_role = 'FATAL 53300 too many connections for role "?"'

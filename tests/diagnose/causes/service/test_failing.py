@@ -52,6 +52,7 @@ def failing(
         ("postgres", "pg_stat_database.xact_commit"): 15.0,
         ("postgres", "pg_stat_database.xact_rollback"): 0.0,
     }
+    rows += more.pop("functions", [])
     further = {name: more.pop(name, []) for name in ("wait", "setting")}
     return host(postgres=postgres | more.pop("postgres", {}), extra={"statistic": rows, **further}, **more)
 
@@ -89,6 +90,13 @@ def test_errors_that_no_savepoint_takes_back_count_though_the_server_counts_no_r
     assert (finding.severity, finding.impact.share) == ("warning", pytest.approx(40 / 115))
     assert any("no statement sets a savepoint" in said(item.why) for item in finding.for_)
     assert not finding.against
+
+
+def test_the_function_that_fails_is_named() -> None:
+    error = "ERROR structure of query does not match function result type"
+    within = figure("log.errors_in", 40.0, f"{error} | orders_of(integer) line 3 at RETURN QUERY")
+    finding = found(failing({error: 40.0}, functions=[within]))["transactions_fail"]
+    assert "function orders_of(integer) line 3 at RETURN QUERY: 800 times" in [said(one.figure) for one in finding.for_]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from diagnose.causes.host.test_cpu import FULL
-from diagnose.hosts import host
+from diagnose.hosts import DB, host
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -48,6 +48,33 @@ def test_a_product_of_tables_is_named_with_their_rows() -> None:
     assert any("20,000,000,000 pairs" in said(item.why) for item in finding.for_)
     assert "100,000 rows of bench.public.b changed" in figures(finding.for_)
     assert not finding.not_measured
+
+
+TILES = [
+    {"sid": 3000 + number, "pid": 3000 + number, "statement_id": str(70 + number), "in_state_s": 8.0,
+     "program": "dashboard", "user": "analyst"}
+    for number in range(6)
+]  # fmt: skip
+
+
+def test_many_long_statements_of_one_program_are_its_own() -> None:
+    finding = found(sessions=[*TILES, *SHORT], statements=[{"statement_id": "70", "text": TEXT}])["cpu_few_statements"]
+    title = said(finding.title)
+    assert title.startswith("6 sessions of dashboard (role analyst) take 95 % of the sessions' CPU time")
+    assert title.endswith(": tables are joined without a condition")
+    assert "by 6 statements" in figures(finding.for_)
+    untold = found(sessions=[*TILES, *SHORT])["cpu_few_statements"]
+    assert "pg_stat_activity" in said(untold.not_measured[0].grant)
+
+
+def test_a_program_that_is_alone_keeps_nobody_waiting() -> None:
+    assert "cpu_few_statements" not in found(sessions=TILES, time={})
+
+
+def test_a_text_that_was_seen_while_it_ran_is_the_statements() -> None:
+    seen = {"statement_id": "77", "text": TEXT, "db": DB, "interval_s": None}
+    finding = found(extra={"statement": [seen]})["cpu_few_statements"]
+    assert "2 tables without a condition between them" in figures(finding.for_)
 
 
 def test_a_sort_whose_work_is_the_moving_of_its_blocks_to_files_and_back() -> None:

@@ -37,6 +37,14 @@ def test_most_of_the_time_for_one_row_is_a_warning_that_asks_for_the_plan() -> N
     assert "plans are not recorded" in said(finding.not_measured[0].why)
 
 
+def test_a_function_that_is_dear_on_purpose_is_named() -> None:
+    finding = told(text="select name, crypt($1, hash) = hash from users where id = $2")
+    assert finding is not None
+    assert finding.confidence == 0.75
+    assert "and it calls crypt(), which is dear on purpose" in said(finding.title)
+    assert said(finding.remedy[0]).startswith("First: look at the cost")
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -56,6 +56,14 @@ def test_they_take_most_of_each_insert() -> None:
     assert finding.against == ()
 
 
+def test_clients_who_come_and_go_do_not_load_a_table() -> None:
+    slow = {"calls_per_s": 20.0, "elapsed_s_per_s": 0.12, "rows_per_s": 600.0}
+    finding = found(index("m1", 0, 8000.0) | {AGE: 3600.0}, INSERT | slow)
+    assert finding
+    assert finding.severity == "warning"
+    assert "nobody reads the table" not in " ".join(said(one.figure) for one in finding.against)
+
+
 def test_of_a_table_that_nobody_reads_it_is_a_note() -> None:
     finding = found(index("m1", 0, 8000.0))
     assert finding

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.analyse.errors import LOGGED
-from doctord.analyse.sql.role_settings import in_force
+from doctord.analyse.sql.role_settings import in_force, role_settings
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.access import mysql_logins
@@ -26,10 +26,13 @@ from doctord.diagnose.common.login_refusals import (
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import CRITICAL_SHARE, NONE_YET, NOT_MEASURED, Claim, Evidence, Severity
 from doctord.diagnose.phrase import Words, phrase
+from doctord.regex import regex
 
 VALID_S: Final = "pg_roles.password_valid_s"
 RULES: Final = "pg_hba_file_rules.errors"
 LIBRARIES: Final = ("session_preload_libraries", "local_preload_libraries")
+# As whoever wrote the setting has it, without the folder where the server looks for it.
+_NAMED: Final = regex(r'could not access file "(?:\$libdir/)?(?P<name>[^"?]+)"')
 # What of a role or database the refusal is held against: 1 where it is so.
 FLAGS: Final = {NO_LOGIN: "pg_roles.no_login", CLOSED: "pg_database.no_connections"}
 # The limit of what, and what is used of it.
@@ -160,15 +163,23 @@ def _rules(case: Case, db: str, one: Refused) -> list[Evidence]:
 
 
 def _libraries(case: Case, db: str, one: Refused) -> list[Evidence]:
+    """Who is given the library: by what holds for that client; for anybody, where nobody says whose login it was."""
     if one.refusal is not LIBRARY:
         return []
-    own = in_force(case.dataset, db, one.role, one.database)
-    of_role = {name: (own[name].value, own[name].scope.whose) for name in LIBRARIES if name in own}
-    of_server = {name: (value, "the server") for name in LIBRARIES if (value := case.setting(name, db))}
+    named = _NAMED.search(one.message.message)
+    if one.role is None and named:
+        own = [each for each in role_settings(case.dataset) if each.db == db and each.scope.name in LIBRARIES]
+    else:
+        own = [each for name, each in in_force(case.dataset, db, one.role, one.database).items() if name in LIBRARIES]
+    held = {name: value for name in LIBRARIES if (value := case.setting(name, db))}
+    told = [(each.scope.name, each.value, each.scope.whose) for each in own]
+    known = {name for name, _, _ in told} if one.role else set[str]()
+    told += [(name, value, "the server") for name, value in held.items() if name not in known]
     return [
         Evidence("setting", f"name like '%{name}' and db = '{db}'", phrase("{} = {}", name, value), "",
                  phrase("{} = {}, set for {}, is not there", name, value, whose))
-        for name, (value, whose) in (of_server | of_role).items()
+        for name, value, whose in told
+        if named is None or named["name"] in value
     ]  # fmt: skip
 
 

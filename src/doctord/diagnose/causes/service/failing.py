@@ -8,12 +8,14 @@ from dataclasses import replace
 
 import polars as pl
 
+from doctord.analyse.errors import within
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.service import mysql_failing
 from doctord.diagnose.causes.service.met_by import met_by
 from doctord.diagnose.common import time_limits
 from doctord.diagnose.common.failures import NO_PARTITION, OTHER, Failed, failed, is_over, of_kind, severity_of
+from doctord.diagnose.common.known_errors import meaning
 from doctord.diagnose.common.time_limits import TimeLimit, time_limit
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, measured
@@ -32,6 +34,7 @@ OPEN_S = 5.0
 SCANNED, SCANNED_ROWS = "pg_stat_user_tables.seq_tup_read", 1000.0
 AFTER_SAVEPOINTS = 2.0
 MOST_TOLD = 3
+HALF = 0.5
 # Once a second: some of the statements never get to their end.
 STEADY_PER_S = 1.0
 
@@ -202,12 +205,16 @@ def transactions_fail(case: Case) -> Iterator[Claim]:
     yield from mysql_failing.failing(case, of_time=False)
     for one in (each for db in case.dbs for each in failed(case, db)):
         if (one.kind in (OTHER, NO_PARTITION) or one.kind.may_be_meant) and one.is_told:
-            yield from _by_share(one, _title(one), 0.6 if one.kind.may_be_meant else 0.9, _met(case, one))
+            confidence = 0.6 if one.kind.may_be_meant else 0.9
+            for claim in _by_share(one, _title(case, one), confidence, _met(case, one)):
+                means = meaning(one.messages[0].message)
+                yield replace(claim, first_steps=[f"First: {means[0].lower()}{means[1:]}"] if means else [])
 
 
-def _title(one: Failed) -> Phrase:
+def _title(case: Case, one: Failed) -> Phrase:
     first = one.messages[0]
-    said = shortened(first.message or first.severity, 80)
+    function = next((name for name, count in within(case.dataset, first) if count >= HALF * first.count), "")
+    said = shortened(first.message or first.severity, 80) + (f", in {function}" if function else "")
     if one.share < one.kind.least_share:
         return phrase("Statements of {} fail again and again, {:.3g per s}: {}{}", one.db, one.per_s, said,
                       f" ({first.state})" if first.state else "")  # fmt: skip
@@ -216,13 +223,18 @@ def _title(one: Failed) -> Phrase:
 
 
 def _met(case: Case, one: Failed) -> list[Evidence]:
-    """Who is told so most often, where the log says it."""
-    who = met_by(case, one.messages[0])
-    return (
-        [Evidence("statistic", f"name = 'log.errors_from' and db = '{one.db}'", who, "", "they are told so")]
-        if who
-        else []
-    )
+    """Who is told so most often, and by which function, where the log says it."""
+    first = one.messages[0]
+    who, functions = met_by(case, first), within(case.dataset, first)[:MOST_TOLD]
+    told = [Evidence("statistic", f"name = 'log.errors_from' and db = '{one.db}'", who, "", "they are told so")]
+    return [
+        *(told if who else []),
+        *(
+            Evidence("statistic", f"name = 'log.errors_in' and db = '{one.db}'",
+                     phrase("function {}: {:count time/times}", function, round(count)), "", "it comes from there")
+            for function, count in functions
+        ),
+    ]  # fmt: skip
 
 
 def _by_share(one: Failed, title: Phrase, confidence: float = 0.9, more: Sequence[Evidence] = ()) -> Iterator[Claim]:

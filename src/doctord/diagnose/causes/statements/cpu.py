@@ -9,6 +9,7 @@ from doctord.analyse.processor_time import ON_CPU
 from doctord.analyse.sql.conditions import is_unjoined, tables_of
 from doctord.analyse.sql.statements import Statement
 from doctord.analyse.time import RUN_QUEUE
+from doctord.dataset.tables import CLIENT
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.scans import CHANGED_SHARE, per_call
@@ -22,6 +23,12 @@ MOST_CPU = 0.6
 # One that takes less is not among the few.
 LEAST_CPU = 0.15
 FEW = 2
+MOST_TOLD = 3
+NO_TEXTS = NotMeasured(
+    "what they run",
+    "no text of their statements was seen",
+    "select pid, query from pg_stat_activity where application_name = '...'; explain it",
+)
 # Samples meet a statement of one second half a second after its start, on average: shorter ones are many, not heavy.
 HEAVY_S = 0.5
 # But for those that take a tenth of a second of CPU each time, as the server's count of their calls tells.
@@ -42,12 +49,28 @@ class Taker(NamedTuple):
     running_s: float
 
 
+class Crowd(NamedTuple):
+    """Sessions of one program and role: how many, their part (0 to 1) of the CPU time, and their statements by it.
+
+    `running_s` is for how long these had run when they were sampled, on average.
+    """
+
+    db: str
+    program: str
+    user: str
+    sessions: int
+    statements: tuple[str, ...]
+    cpu_share: float
+    running_s: float
+
+
 @cause(explains=("cpu_saturated", "log_writer_starved"))
 def cpu_few_statements(case: Case) -> Iterator[Claim]:
-    """One or two long statements take most of the CPU time, and others wait for a CPU.
+    """Few long statements, or those of one program, take most of the CPU time, and others wait for a CPU.
 
     Looks like: no CPU is idle, and nearly all samples on a CPU are of one or two statements that run for seconds each,
-        or take a tenth of a second of CPU and more.
+        or take a tenth of a second of CPU and more; or of the sessions of one program that run such statements, while
+        clients of other programs are there.
     Hurts because: a statement that computes never waits, and leaves a CPU only when the scheduler takes it away: short
         statements of others wait for their turn each time.
     Speaks for it: its part of the CPU time and how long it runs; tables that are joined without a condition (a
@@ -63,6 +86,7 @@ def cpu_few_statements(case: Case) -> Iterator[Claim]:
     takers = _takers(case) if is_starved(case) else []
     cpu_share = sum(one.cpu_share for one in takers)
     if cpu_share < MOST_CPU:
+        yield from _by_program(case) if is_starved(case) else ()
         return
     known = {(one.db, one.statement_id): one for one in case.statements}
     own = [known.get((one.db, one.statement_id or "")) for one in takers]
@@ -76,6 +100,68 @@ def cpu_few_statements(case: Case) -> Iterator[Claim]:
         confidence=0.9 if all(one.statement_id for one in takers) else 0.8,
         for_=[evidence for one, its in zip(takers, own, strict=True) for evidence in _about(case, one, its)],
         not_measured=[_text(one) for one, its in zip(takers, own, strict=True) if not its or not its.text],
+    )
+
+
+def _by_program(case: Case) -> Iterator[Claim]:
+    """The one program whose sessions run long statements, and most of what is on a CPU."""
+    crowd = _crowd(case)
+    if crowd is None:
+        return
+    texts = {one.statement_id: one for one in case.statements if one.db == crowd.db and one.text}
+    told = [texts[name] for name in crowd.statements if name in texts][:MOST_TOLD]
+    is_product = any(is_unjoined(one.text or "") for one in told)
+    where = f"program = '{crowd.program}'"
+    cost = min(case.time.share("CPU") * crowd.cpu_share + case.time.share(*RUN_QUEUE), 1.0)
+    yield Claim(
+        phrase("{:count session/sessions} of {} (role {}) take {:share} of the sessions' CPU time while others wait "
+               "for a CPU{}", crowd.sessions, crowd.program, crowd.user, crowd.cpu_share,
+               ": tables are joined without a condition" if is_product else ""),
+        impact=cost,
+        severity=severity(case, cost),
+        confidence=0.85,
+        for_=[
+            Evidence("session", f"event = 'CPU' and {where}",
+                     phrase("{:share} of the CPU time of all sessions, by {:count statement/statements}",
+                            crowd.cpu_share, len(crowd.statements)), phrase("{:share}", MOST_CPU),
+                     phrase("when looked at they had run for {:time} on average", crowd.running_s), "at_least"),
+            *(evidence for one in told for evidence in _texts(case, one)),
+        ],
+        not_measured=[] if told else [NO_TEXTS],
+    )  # fmt: skip
+
+
+def _crowd(case: Case) -> Crowd | None:
+    """The program with most of the CPU time of clients; null where its statements are short, or no other is there."""
+    sessions = case.dataset.frame("session").filter((pl.col("kind") == CLIENT) & (pl.col("state") == "active"))
+    on_cpu = sessions.filter(ON_CPU & pl.col("db").is_not_null())
+    whole, weight = float(on_cpu["interval_s"].sum()), pl.col("interval_s")
+    sums = on_cpu.group_by("db", "program", "user", maintain_order=True).agg(
+        weight.sum().alias("spent_s"),
+        ((pl.col("in_state_s") * weight).sum() / weight.sum()).alias("running_s"),
+        pl.col("sid").n_unique().alias("sessions"),
+        pl.col("pid").drop_nulls().unique(maintain_order=True).alias("pids"),
+    )
+    if not whole or sums.height < FEW:
+        return None
+    first = sums.sort("spent_s", descending=True, maintain_order=True).row(0, named=True)
+    is_long = (first["running_s"] or 0.0) * _running_part(case, first["pids"]) >= HEAVY_S
+    if first["program"] is None or not is_long or first["spent_s"] < MOST_CPU * whole:
+        return None
+    its = on_cpu.filter(
+        (pl.col("db") == first["db"]) & (pl.col("program") == first["program"])
+        & pl.col("user").eq_missing(first["user"]) & pl.col("statement_id").is_not_null()
+    )  # fmt: skip
+    statements = its.group_by("statement_id", maintain_order=True).agg(weight.sum())
+    ordered = statements.sort("interval_s", "statement_id", descending=[True, False], maintain_order=True)
+    return Crowd(
+        db=first["db"],
+        program=first["program"],
+        user=first["user"] or "unknown",
+        sessions=first["sessions"],
+        statements=tuple(ordered["statement_id"]),
+        cpu_share=first["spent_s"] / whole,
+        running_s=first["running_s"],
     )
 
 
@@ -137,9 +223,15 @@ def _about(case: Case, one: Taker, its: Statement | None) -> Iterator[Evidence]:
     yield Evidence("session", f"event = 'CPU' and {where}", told, phrase("{:share}", LEAST_CPU), running, "at_least")
     if its is None or not its.text:
         return
-    yield Evidence("statement", where, per_call(its), "", shortened(its.text))
-    if is_unjoined(its.text):
-        joined = phrase("{:count table/tables} without a condition between them", len(tables_of(its.text)))
+    yield from _texts(case, its)
+
+
+def _texts(case: Case, its: Statement) -> Iterator[Evidence]:
+    """What a statement is, and whether it multiplies tables, or its plan may be one for other data."""
+    where, text = f"statement_id = '{its.statement_id}'", its.text or ""
+    yield Evidence("statement", where, per_call(its), "", shortened(text))
+    if is_unjoined(text):
+        joined = phrase("{:count table/tables} without a condition between them", len(tables_of(text)))
         yield Evidence("statement", where, joined, "", _product(case, its))
     yield from _stale(case, its)
 
@@ -185,6 +277,6 @@ def _text(one: Taker) -> NotMeasured:
     which = f"query_id = {one.statement_id}" if one.statement_id else f"pid = {one.sids[0]}"
     return NotMeasured(
         phrase("the text of {}", f"statement {one.statement_id}" if one.statement_id else f"session {one.sids[0]}"),
-        "pg_stat_statements tells a statement once it has ended; texts of running ones are not read",
+        "pg_stat_statements tells a statement once it has ended, and before version 14 nothing tells it sooner",
         phrase("select pid, query from pg_stat_activity where {}; explain it", which),
     )

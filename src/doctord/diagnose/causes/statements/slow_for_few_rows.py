@@ -1,5 +1,6 @@
 """Statements that take most of the time for next to no rows, and of which nothing that was measured says why."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -15,6 +16,7 @@ from doctord.diagnose.explained import named
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
 # Whoever waits for it feels a tenth of a second; and an index leads to a row in a hundredth of ten milliseconds.
 FELT_MS: Final = 100.0
@@ -24,6 +26,17 @@ LEAST_SESSIONS: Final = 0.25
 MOST_TOLD: Final = 2
 # They say that a statement takes part, or that something is short for it, and not why it takes long.
 SYMPTOMS: Final = ("statement_dominates", "cpu_saturated", "buffer_pool_small", "device_saturated")
+# pgcrypto's, which repeat a hash so often that who guesses passwords has to wait: and so does the server.
+STRETCHING: Final = regex(r"\b(?P<name>crypt|pgp_sym_(?:en|de)crypt(?:_bytea)?)\s*\(", re.IGNORECASE)
+MEANT: Final = (
+    "each hash says how often it is made: every step of a cost like 11 in $2a$11$ doubles the time on a CPU, and "
+    "s2k-count of OpenPGP does likewise"
+)
+THE_COST: Final = (
+    "First: look at the cost that the hashes were made with: select left(hash, 7), count(*) from ... group by 1; one "
+    "that takes some 50 ms is enough for most. Those of a lower cost come as their owners log in. Better check "
+    "passwords in the application's own servers: a database has few CPUs, and they are dear."
+)
 THE_PLAN: Final = NotMeasured(
     "why each call takes so long",
     "plans are not recorded, nor what functions and triggers do within a statement",
@@ -41,7 +54,7 @@ def slow_for_few_rows(case: Case) -> Iterator[Claim]:
         returns or changes; no other finding above a note names it.
     Hurts because: its callers wait for work of which next to nothing comes, and the server has room for little else.
     Speaks for it: calls, time and rows of a call, its share; what its sessions do meanwhile; the blocks that it looks
-        at.
+        at; that it calls a function which is dear on purpose (crypt of pgcrypto).
     Speaks against it: nothing that is counted: the work may be needed (a search that has to look at everything). What
         makes it, its plan alone tells.
     Remedy: Cannot tell why: collect the plan. explain (analyze, buffers, settings) with real parameters, and look for
@@ -51,18 +64,21 @@ def slow_for_few_rows(case: Case) -> Iterator[Claim]:
         PostgreSQL: auto_explain with auto_explain.log_nested_statements = on for what triggers and functions do;
         track_functions = 'pl' for their time.
     Verify: Time per call falls at the same rows.
-    Source: PostgreSQL documentation, "Using EXPLAIN", auto_explain and pg_stat_statements; C. Millsap and J. Holt,
-        Optimizing Oracle Performance, 2003.
+    Source: PostgreSQL documentation, "Using EXPLAIN", auto_explain, pg_stat_statements and pgcrypto (iter_count);
+        C. Millsap and J. Holt, Optimizing Oracle Performance, 2003.
     """
     told = named((name, one) for name, one in case.claims if one.graded != "note" and name not in SYMPTOMS)
     found = [one for one in case.statements if one.statement_id not in told.statements and _is_slow(case, one)]
     for one in found[:MOST_TOLD]:
         where = f"statement_id = '{one.statement_id}'"
+        stretching = STRETCHING.search(one.text or "")
+        name = stretching["name"].lower() if stretching else ""
+        why = phrase("it calls {}(), which is dear on purpose", name) if name else "nothing says why"
         yield Claim(
-            phrase("A statement takes {:share of database}, {:time} a call for {}, and nothing says why: {}", one.share,
-                   (one.elapsed_ms or 0.0) / 1000, _rows(one), shortened(one.text or "")),
+            phrase("A statement takes {:share of database}, {:time} a call for {}, and {}: {}", one.share,
+                   (one.elapsed_ms or 0.0) / 1000, _rows(one), why, shortened(one.text or "")),
             impact=one.share,
-            confidence=0.6,
+            confidence=0.75 if name else 0.6,
             severity="warning",
             for_=[
                 Evidence("statement", where, phrase("{:share of database}", one.share), phrase("{:share}", HALF),
@@ -70,7 +86,9 @@ def slow_for_few_rows(case: Case) -> Iterator[Claim]:
                 Evidence("statement", where, phrase("{:,.1f ms} for each row", _ms_a_row(one)),
                          phrase("{:.0f}", MS_A_ROW), _blocks(one), "at_least"),
                 *_doing(case, one),
+                *([Evidence("statement", where, phrase("{}()", name), "", MEANT)] if name else []),
             ],
+            first_steps=[THE_COST] if name else [],
             not_measured=[THE_PLAN],
             database=one.db,
         )  # fmt: skip

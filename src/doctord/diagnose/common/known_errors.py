@@ -1,0 +1,75 @@
+"""What errors of statements most often mean, by the beginning of the server's own words."""
+
+from typing import Final
+
+# The first that fits counts. PostgreSQL documentation, "PostgreSQL Error Codes", and the server's sources.
+MEANINGS: Final = (
+    (
+        "structure of query does not match function result type",
+        "The query of a function gives other columns than it declares (RETURNS TABLE): a column was added to a table "
+        "that it reads by SELECT *, or changed its type. Name the columns in the function, or declare the new one.",
+    ),
+    (
+        "cached plan must not change result type",
+        "A table was changed below a prepared statement, mostly a driver's with SELECT *: have the pool open its "
+        "connections anew (or DISCARD PLANS), and name the columns.",
+    ),
+    (
+        "null value in column",
+        "A column is NOT NULL, and who writes gives it no value: a release of the schema before that of the "
+        "application. Give it a default.",
+    ),
+    (
+        "column ",
+        "The application asks for a column that is not there: its release does not fit that of the schema, or "
+        "search_path finds another table of that name.",
+    ),
+    (
+        "relation ",
+        "A table or view is not there: not created yet, dropped, renamed, or in a schema that search_path does not "
+        "have for this role.",
+    ),
+    (
+        "function ",
+        "No function of that name takes these types: not created, of an extension that is missing, in a schema that "
+        "search_path does not have, or an argument is of another type than before.",
+    ),
+    (
+        "operator ",
+        "No operator, or several, take these types: a column or a parameter changed its type, or a cast was created "
+        "or dropped. Cast one side explicitly.",
+    ),
+    (
+        "permission denied",
+        "A right is missing: a new table or function without GRANT to this role (ALTER DEFAULT PRIVILEGES), or an "
+        "owner that changed.",
+    ),
+    (
+        "value too long for type",
+        "A text is longer than its column: compare the type's length with what the application sends.",
+    ),
+    (
+        "invalid input syntax for type",
+        "A text is none of that type: an empty one for a number, a date in another order (DateStyle).",
+    ),
+    (
+        "bind message supplies",
+        "A statement was prepared for another number of parameters: a pool in transaction mode that gives one client's "
+        "prepared statement to another, or a driver's fault.",
+    ),
+    (
+        "prepared statement",
+        "A prepared statement is not there, or there already: a pool in transaction mode, in which each transaction "
+        "may get another session. Let the driver prepare none, or the pool keep track of them "
+        "(max_prepared_statements of PgBouncer).",
+    ),
+)  # fmt: skip
+
+
+def meaning(message: str) -> str:
+    """What a message most often means, and what to do; empty where nothing is known.
+
+    >>> meaning('relation "prices" does not exist')[:26]
+    'A table or view is not the'
+    """
+    return next((told for begin, told in MEANINGS if message.startswith(begin)), "")
