@@ -44,3 +44,23 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path) -> None:
         assert "hint: " in told.stderr
         assert "secret" not in told.stderr
     assert doctord("ship", "--lake", tmp_path / "none", "--to", tmp_path / "fleet").returncode == 2
+
+
+def test_what_was_shipped_is_queried_and_compared_as_a_lake(tmp_path: Path) -> None:
+    own, place = lake(tmp_path / "db1", event=None), tmp_path / "fleet"
+    for name in ("db1", "db2"):
+        doctord("ship", "--lake", lake(tmp_path / "of" / name, event=None), "--to", place, "--as", name)
+    counted = doctord("sql", "select count(*) as rows from cpu", "--lake", place, "--host", "db1", "--csv")
+    assert counted.stdout.split() == ["rows", str(SECONDS)]
+    several = doctord("sql", "select 1", "--lake", place)
+    assert (several.returncode, "2 hosts are told of: db1, db2" in several.stderr) == (2, True)
+    refused = doctord("sql", "select 1", "--lake", own, "--host", "db1")
+    assert (refused.returncode, "WHERE host = 'NAME'" in refused.stderr) == (2, True)
+    periods = (
+        "--before",
+        "2026-11-20T22:00Z..2026-11-20T22:01:40Z",
+        "--after",
+        "2026-11-20T22:01:40Z..2026-11-20T22:03:20Z",
+    )
+    told = doctord("study", "--lake", place, "--host", "db1", *periods)
+    assert (told.returncode, told.stdout[:13]) == (0, "No difference")

@@ -13,6 +13,7 @@ from doctord.dataset.tables import TABLES
 from doctord.errors import UserError
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
+from doctord.lake.store.shipped import Shipped
 from doctord.regex import regex
 
 _EXPLAIN: Final = regex(r"\s*EXPLAIN\b(\s+ANALYZE\b)?", re.IGNORECASE)
@@ -46,13 +47,13 @@ def refusing() -> Iterator[None]:
 
 
 def asked(
-    query: str, path: Path | None = None, bounds: Mapping[str, str | int] = UNBOUNDED
+    query: str, path: Path | Shipped | None = None, bounds: Mapping[str, str | int] = UNBOUNDED
 ) -> tuple[DuckDBPyRelation, list[str]]:
     """Ask a lake (the usual one where none is named): the answer, not yet fetched, and what of the lake cannot be read.
 
     Args:
         query: One statement that reads.
-        path: The lake.
+        path: The lake, or what a host shipped to a store.
         bounds: Settings of DuckDB for this query: `memory_limit`, `threads`.
 
     Raises:

@@ -47,7 +47,7 @@ def study(
     Exit status: 0 better or no difference, 1 worse, a target missed or a regression not accepted, 2 not comparable, or
     a wrong option.
     """
-    from doctord.app.source import Recorded
+    from doctord.app.source import recorded
     from doctord.app.study import study as studying
     from doctord.app.study.question import target as target_of
     from doctord.app.study.study_file import is_study_file, of_file
@@ -60,7 +60,7 @@ def study(
     if before or after:
         if not (before and after) or paths:
             raise UserError("a study of a lake needs both --before and --after, and no files", studying.HINT)
-        found = studying.of_lake(Recorded(lake, host), before, after, question, Terminal())
+        found = studying.of_lake(recorded(lake, host), before, after, question, Terminal())
     elif twin:
         raise UserError(
             "a twin without two times of a lake", "doctord study --before FROM..TO --after FROM..TO --twin HOST"
