@@ -15,6 +15,7 @@ TOLD = {
     ("pg_proc", "total_of"): "public.orders",
     ("pg_rewrite", "open_orders"): "public.all_orders",
     ("pg_rewrite", "all_orders"): "public.orders",
+    ("pg_inherits", "orders_2019"): "public.orders",
 }
 
 
@@ -57,10 +58,22 @@ def test_views_and_functions_lead_on_to_tables(text: str, way: str | None) -> No
     assert dependencies().way(text, "public.orders") == way
 
 
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ("SELECT amount FROM orders WHERE id = $1", "parent public.orders"),
+        ("SELECT * FROM open_orders", "view public.open_orders"),
+        ("SELECT * FROM customers", None),
+    ],
+)
+def test_who_reads_a_parent_reads_its_children(text: str, way: str | None) -> None:
+    assert dependencies().way(text, "public.orders_2019") == way
+
+
 def test_a_circle_of_functions_ends() -> None:
     circle = dependencies({("pg_proc", "total_of"): "public.add_up, public.orders"})
     assert circle.reads("public.add_up") == {
-        "public.add_up", "public.total_of", "public.totals", "public.orders"
+        "public.add_up", "public.total_of", "public.totals", "public.orders", "public.orders_2019"
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""By which way a statement reads a table that its text does not name: a foreign key, a trigger, a function, a view."""
+"""By which way a statement reads a table that it does not name: a key, a trigger, a function, a view, a parent."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,10 @@ EXECUTES: Final = "(execute)"
 """What a function that makes up statements reads, besides what its source names."""
 FOREIGN_TABLES: Final = "pg_foreign_table"
 EVENT_TRIGGERS: Final = "pg_event_trigger"
-COMPONENTS: Final = (FOREIGN_KEYS, TRIGGERS, FUNCTIONS, VIEWS, FOREIGN_TABLES, EVENT_TRIGGERS)
+INHERITS: Final = "pg_inherits"
+COMPONENTS: Final = (FOREIGN_KEYS, TRIGGERS, FUNCTIONS, VIEWS, FOREIGN_TABLES, EVENT_TRIGGERS, INHERITS)
+PARENT: Final = "parent"
+"""What a way is by which a statement reads the children of the table that it names."""
 
 # The command's words stand here.
 BEGINNING: Final = 80
@@ -115,6 +118,10 @@ class Dependencies:
             for component in (FUNCTIONS, VIEWS)
             for name, value in self._told[component].items()
         }
+        self._children = dict[str, tuple[str, ...]]()
+        for child, parent in self._told[INHERITS].items():
+            self._children[parent] = (*self._children.get(parent, ()), child)
+        self._uses |= self._children
 
     def foreign_keys(self, table: str) -> Iterator[ForeignKey]:
         """The foreign keys of a table that no index serves."""
@@ -136,7 +143,7 @@ class Dependencies:
                     yield Trigger(name, table, found["when"], events, found["level"], found["function"], is_deferred)
 
     def reads(self, name: str) -> frozenset[str]:
-        """All that a function or a view reads, be it by way of others; empty where that is not known."""
+        """All that a function, a view or a parent reads, be it by way of others; empty where that is not known."""
         found, ahead = set[str](), [name]
         while ahead:
             for used in self._uses.get(ahead.pop(), ()):
@@ -146,10 +153,11 @@ class Dependencies:
         return frozenset(found)
 
     def way(self, text: str, table: str) -> str | None:
-        """The function or view (`view public.open_orders`) by which a statement reads a table; null for none known."""
+        """The view, function or parent (`view public.open_orders`) by which a statement reads a table; null: none."""
         words = names(text)
-        for kind, component in (("view", VIEWS), ("function", FUNCTIONS)):
-            for name in self._told[component]:
+        ways = (("view", self._told[VIEWS]), ("function", self._told[FUNCTIONS]), (PARENT, self._children))
+        for kind, told in ways:
+            for name in told:
                 if bare(name) in words and table in self.reads(name):
                     return f"{kind} {name}"
         return None

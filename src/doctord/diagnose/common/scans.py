@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from doctord.analyse.figures import Statistic
 from doctord.analyse.sql.conditions import Condition, condition, tables_of
+from doctord.analyse.sql.dependencies import INHERITS, PARENT
 from doctord.analyse.sql.indexes import Index, Served, indexes, served
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
@@ -191,14 +192,18 @@ def _named(case: Case, read: WholeRead, known: tuple[Index, ...] | None) -> Iter
 
 
 def _by_ways(case: Case, read: WholeRead, known: tuple[Index, ...] | None) -> Iterator[Scan]:
-    """Statements that name a view or a function which reads the table, and by their work may read it whole."""
+    """Statements that name a view, a function or a parent that reads the table, and by their work may read it whole."""
     depends = dependencies(case, read)
     for statement in case.statements:
         part = read.part_of(statement)
         if statement.db != read.figure.db or read.is_named_by(statement) or (part is not None and part < MOST):
             continue
         if way := depends.way(statement.text or "", read.table):
-            yield Scan(read, statement, known, Served("unknown"), way)
+            kind, _, name = way.partition(" ")
+            # What is asked of a parent is asked of its children, by the same columns.
+            on = condition(statement.text or "", name.rpartition(".")[2]) if kind == PARENT else None
+            service = served(known, on) if on and known is not None else Served("unknown")
+            yield Scan(read, statement, known, service, way, on)
 
 
 def _part(scan: Scan) -> float:
@@ -210,6 +215,9 @@ def _way(scan: Scan) -> list[Evidence]:
     if scan.way is None:
         return []
     kind, _, name = scan.way.partition(" ")
+    if kind == PARENT:
+        where = f"component = '{INHERITS}' and name = '{scan.entity}'"
+        return [Evidence("setting", where, phrase("a child of {}", name), "", "who reads the parent reads it too")]
     component = "pg_rewrite" if kind == "view" else "pg_proc"
     where = f"component = '{component}' and name = '{scan.read.database}.{name}'"
     return [Evidence("setting", where, phrase("by {}", scan.way), "", phrase("that is how it reads {}", scan.table))]

@@ -172,6 +172,19 @@ def test_a_table_that_is_read_by_a_view_or_a_function(component: str, way: str) 
     assert f"by {way} public.open_orders" in [said(item.figure) for item in finding.for_]
 
 
+def test_a_child_without_the_index_of_its_parent() -> None:
+    child = "bench.public.orders_2019"
+    reads = {(child, name): value for (_, name), value in LOOKED.items() if not name.startswith("pg_index")}
+    heap = {(child, "pg_statio_user_tables.heap_blks_hit"): 200_000.0, (child, "pg_index.valid_indexes"): 0.0}
+    told = {"component": "pg_inherits", "db": DB, "name": child, "value": "public.orders"}
+    asked = LOOKUP | {"text": "SELECT amount FROM orders WHERE id = $1", "hit_blocks_per_s": 200_000.0}
+    seen = host(time=BUSY, statements=[asked], postgres=reads | heap, extra={"setting": [PRIMARY_KEY, told]})
+    finding = diagnose(seen).findings[0]
+    assert (finding.cause, finding.confidence) == ("missing_index", 0.9)
+    assert "reads all of table public.orders_2019 for one statement, by parent public.orders" in said(finding.title)
+    assert "a child of public.orders" in [said(item.figure) for item in finding.for_]
+
+
 def test_a_join_that_takes_its_time_after_the_scan_wants_no_index() -> None:
     join = LOOKUP | {"text": "SELECT sum(a.worth * b.worth) FROM orders a JOIN orders b ON a.kind = b.kind"}
     rows = {("bench.public.orders", name): value for (_, name), value in LOOKED.items()} | {

@@ -94,6 +94,21 @@ def test_triggers_functions_and_views(server: PostgresServer, shop: str, link: L
     assert told(link, Dependencies(), "pg_rewrite") == {"large": "public.orders", "larger": "public.large"}
 
 
+def test_children_and_their_parents(server: PostgresServer, shop: str, link: Link) -> None:
+    server.execute(
+        "CREATE TABLE orders (id int)",
+        "CREATE TABLE orders_2019 () INHERITS (orders)",
+        "CREATE TABLE sales (day date) PARTITION BY RANGE (day)",
+        "CREATE TABLE sales_1 PARTITION OF sales FOR VALUES FROM ('2026-01-01') TO ('2026-02-01')",
+        dbname=shop,
+    )
+    dependencies = Dependencies()
+    both = {"orders_2019": "public.orders", "sales_1": "public.sales"}
+    assert told(link, dependencies, "pg_inherits") == both
+    server.execute("ALTER TABLE orders_2019 NO INHERIT orders", dbname=shop)
+    assert told(link, dependencies, "pg_inherits") == {"orders_2019": None}
+
+
 def test_event_triggers(server: PostgresServer, shop: str, link: Link) -> None:
     server.execute(
         "CREATE FUNCTION record() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'",

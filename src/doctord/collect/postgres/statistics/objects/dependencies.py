@@ -18,6 +18,7 @@ VIEWS: Final = "pg_rewrite"
 POLICIES: Final = "pg_policy"
 FOREIGN_TABLES: Final = "pg_foreign_table"
 EVENT_TRIGGERS: Final = "pg_event_trigger"
+INHERITS: Final = "pg_inherits"
 
 # Catalogues alone, without a lock on a table. A key is served by an index that begins with one of its columns; one that
 # leaves out nulls only serves as well, for a null refers to nothing.
@@ -99,6 +100,14 @@ SELECT /* doctord */ e.evtname AS name, e.evtevent AS event, array_to_string(e.e
 FROM pg_event_trigger AS e JOIN pg_proc AS f ON f.oid = e.evtfoid JOIN pg_namespace AS fn ON fn.oid = f.pronamespace
 WHERE e.evtenabled IN ('O', 'A') ORDER BY e.oid LIMIT 100
 """
+# Partitions and other children: a statement that names the parent reads them.
+_CHILDREN: Final = """\
+SELECT /* doctord */ n.nspname || '.' || c.relname AS name, pn.nspname || '.' || p.relname AS parent
+FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid AND c.relkind IN ('r', 'p', 'f')
+     JOIN pg_namespace AS n ON n.oid = c.relnamespace
+     JOIN pg_class AS p ON p.oid = i.inhparent JOIN pg_namespace AS pn ON pn.oid = p.relnamespace
+WHERE i.inhseqno = 1 ORDER BY c.relpages DESC, c.oid LIMIT 500
+"""
 _RELATIONS: Final = """\
 SELECT /* doctord */ n.nspname || '.' || c.relname AS name
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -125,7 +134,8 @@ class Dependencies:
     Components: `pg_constraint` (foreign keys that no index serves), `pg_trigger`, `pg_proc` (what functions name of
     tables, views and other functions), `pg_rewrite` (what views are made of), `pg_policy` (policies of tables with
     row-level security in force, and the functions that they call), `pg_foreign_table` (its server), `pg_event_trigger`
-    (its event, the commands that it is for, where not for all, and its function), and what the planner is told by hand
+    (its event, the commands that it is for, where not for all, and its function), `pg_inherits` (the first parent of
+    the five hundred largest partitions and other children), and what the planner is told by hand
     (`told_to_planner.py`). The value is null once it is gone.
     """
 
@@ -164,6 +174,8 @@ def _now(link: Link) -> Told:
     for trigger in link.query(_EVENT_TRIGGERS):
         commands = f" ({trigger['tags']})" if trigger["tags"] else ""
         told[EVENT_TRIGGERS, trigger["name"]] = f"{trigger['event']}{commands}: {trigger['function']}"
+    for child in link.query(_CHILDREN):
+        told[INHERITS, child["name"]] = child["parent"]
     for view in link.query(_VIEWS):
         told[VIEWS, view["name"]] = ", ".join(view["uses"])
     functions = link.query(_FUNCTIONS)
