@@ -1,15 +1,22 @@
 """Every page that is written fetches, sends and runs nothing but what stands in it, and shows all the same."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from browser import CHROMIUM, Page, browser
+from doctord.analyse.fleet.peers import Outlier
+from doctord.app.fleet.diagnose import FleetVerdict, Verdict
+from doctord.app.fleet.engine import Failed
+from doctord.app.fleet.forecast import FleetForecast
+from doctord.app.fleet.hosts import Host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.diagnosis import html
+from doctord.report.fleet import page as fleet_page
 from doctord.report.map.html import page as map_page
 from doctord.report.study import html as study_html
 from doctord.report.trace import html as trace_html
@@ -20,12 +27,31 @@ from report.map.test_html import DRAWN
 from report.study.study_examples import better
 from report.trace.test_terminal import EXAMPLES
 
+BEGIN = datetime(2026, 11, 20, 10, tzinfo=UTC)
+END = BEGIN + timedelta(hours=1)
+VERDICT = FleetVerdict(
+    "/srv/fleet",
+    BEGIN,
+    END,
+    hosts=(
+        (
+            Host("db1", "/srv/fleet/db1", labels={"role": "oltp"}),
+            Verdict("not_healthy", BEGIN, END, "database", tuple(examples.EXAMPLES["three"].findings), {}),
+        ),
+        (Host("db2", "/srv/fleet/db2"), Verdict("healthy", BEGIN, END, "database", (), {})),
+    ),
+    failed=((Host("db3", "/srv/fleet/db3"), Failed("nothing was recorded")),),
+    shared=(),
+    outliers=(Outlier("db2", "oltp", "CPU used", 90.0, 10.0, 0.99, 100),),
+)
+FORECAST = FleetForecast("/srv/fleet", 90 * 86_400.0, (), ())
 PAGES: dict[str, Callable[[], str]] = {
     "diagnosis": lambda: html.render(examples.EXAMPLES["three"], Dataset()),
     "trace": lambda: trace_html.render(EXAMPLES["listener"], diagnose(Dataset(), trace=EXAMPLES["listener"])),
     "capacity": lambda: page_of(agenda_of(healthy())),
     "map": lambda: map_page([DRAWN]),
     "study": lambda: study_html.render(better()),
+    "fleet": lambda: fleet_page.render(VERDICT, FORECAST),
 }
 
 
