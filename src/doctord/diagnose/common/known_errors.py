@@ -20,6 +20,12 @@ MEANINGS: Final = (
         "application. Give it a default.",
     ),
     (
+        "more than one row returned by a subquery",
+        "A subquery that stands for one value finds several rows: a table holds rows twice that were to be there once, "
+        "mostly since an import, and no unique constraint forbids it. Look for them (GROUP BY ... HAVING count(*) > "
+        "1), remove them, and add the constraint.",
+    ),
+    (
         "column ",
         "The application asks for a column that is not there: its release does not fit that of the schema, or "
         "search_path finds another table of that name.",

@@ -23,6 +23,16 @@ def test_a_connection_for_each_transaction() -> None:
     assert finding.impact.share == pytest.approx(1.39 / (1.39 + 0.3), abs=0.05)
 
 
+def test_connections_that_do_much_work_each_and_cost_little_are_a_note() -> None:
+    rates = {(None, "pg_stat_database.sessions"): 10.0, (None, "pg_stat_database.xact_commit"): 68.0}
+    idle = {"idle_pct": 85.0, "wait_io_pct": 0.0, "usr_pct": 10.0, "sys_pct": 5.0, "irq_pct": 0.0, "steal_pct": 0.0}
+    found = {one.cause: one.severity for one in diagnose(host(cpu=idle, postgres=rates)).findings}
+    assert found["connection_churn"] == "note"
+    without_work = {(None, "pg_stat_database.sessions"): 30.0, (None, "pg_stat_database.xact_commit"): 68.0}
+    found = {one.cause: one.severity for one in diagnose(host(cpu=BUSY, postgres=without_work)).findings}
+    assert found["connection_churn"] != "note"
+
+
 def test_helpers_that_come_and_go_are_not_the_connections_doing() -> None:
     rates = {(None, "pg_stat_database.sessions"): 115.0, (None, "pg_stat_database.xact_commit"): 118.0}
     churn = {("gzip", "short_lived.ends_per_s"): 200.0, ("gzip", "short_lived.cpu_s_per_s"): 1.0}

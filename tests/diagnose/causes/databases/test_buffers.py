@@ -58,3 +58,17 @@ def test_copies_out_of_the_page_cache_are_a_note_until_they_are_most_of_the_time
     counted = {(None, "pg_stat_database.blks_read"): blocks}
     findings = {one.cause: one for one in diagnose(host(time=time, postgres=counted, settings=POOL)).findings}
     assert findings["buffer_pool_small"].severity == severity
+
+
+def test_a_pool_of_sixteen_blocks_is_named_whatever_is_waited_for() -> None:
+    reads = {("bench", "pg_stat_database.blks_read"): 26_000.0}
+    commits = {("CPU", "CPU"): 0.3, ("Commit", "WALSync"): 0.2}
+    finding = diagnose(host(time=commits, postgres=reads, settings={"shared_buffers": "16"})).findings[0]
+    assert (finding.cause, finding.severity, finding.confidence) == ("buffer_pool_small", "warning", 0.9)
+    assert said(finding.title) == "shared_buffers is 128 KiB: 26,000 blocks/s are read anew"
+    assert said(finding.remedy[0]).startswith("First: shared_buffers = 128MB")
+    for blocks, per_s in (("16384", 26_000.0), ("16", 20.0)):
+        seen = host(
+            time=commits, postgres={("bench", "pg_stat_database.blks_read"): per_s}, settings={"shared_buffers": blocks}
+        )
+        assert "buffer_pool_small" not in {one.cause for one in diagnose(seen).findings}

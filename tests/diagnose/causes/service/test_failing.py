@@ -92,6 +92,27 @@ def test_errors_that_no_savepoint_takes_back_count_though_the_server_counts_no_r
     assert not finding.against
 
 
+@pytest.mark.parametrize(
+    ("setting", "whose"),
+    [
+        ({"component": "postgresql", "name": "default_transaction_isolation"}, "the server"),
+        ({"component": "pg_db_role_setting", "name": "app * default_transaction_isolation"}, "role app"),
+    ],
+)
+def test_a_level_that_is_set_for_who_does_not_ask_for_it(setting: dict[str, str], whose: str) -> None:
+    told = setting | {"db": DB, "value": "repeatable read"}
+    finding = found(failing({f"ERROR 40001 {SSI}": 40.0}, setting=[told]))["serialization_failures"]
+    assert said(finding.title).endswith(f": default_transaction_isolation = repeatable read, set for {whose}")
+    as_it_comes = found(failing({f"ERROR 40001 {SSI}": 40.0}, setting=[told | {"value": "read committed"}]))
+    assert "isolation" not in said(as_it_comes["serialization_failures"].title)
+
+
+def test_rows_that_are_there_twice_are_what_a_subquery_fails_for() -> None:
+    error = "ERROR more than one row returned by a subquery used as an expression"
+    finding = found(failing({error: 30.0}))["transactions_fail"]
+    assert "no unique constraint forbids it" in said(finding.remedy[0])
+
+
 def test_the_function_that_fails_is_named() -> None:
     error = "ERROR structure of query does not match function result type"
     within = figure("log.errors_in", 40.0, f"{error} | orders_of(integer) line 3 at RETURN QUERY")

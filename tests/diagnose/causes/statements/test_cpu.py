@@ -77,6 +77,17 @@ def test_a_text_that_was_seen_while_it_ran_is_the_statements() -> None:
     assert "2 tables without a condition between them" in figures(finding.for_)
 
 
+CLIMB = "WITH RECURSIVE up AS (SELECT id FROM t WHERE id = $1 UNION ALL SELECT t.id FROM t JOIN up ON t.id = up.parent)"
+
+
+def test_a_recursion_that_the_data_alone_ends() -> None:
+    finding = found(statements=[{"statement_id": "77", "text": f"{CLIMB} SELECT * FROM up"}])["cpu_few_statements"]
+    assert "a recursion by UNION ALL, without CYCLE" in figures(finding.for_)
+    assert said(finding.remedy[0]).startswith("First: look whether the data has a circle")
+    ends = {"statement_id": "77", "text": f"{CLIMB} CYCLE id SET is_cycle USING path SELECT * FROM up"}
+    assert "UNION ALL" not in figures(found(statements=[ends])["cpu_few_statements"].for_)
+
+
 def test_a_sort_whose_work_is_the_moving_of_its_blocks_to_files_and_back() -> None:
     sort = {"statement_id": "77", "text": "SELECT * FROM a ORDER BY b", "calls_per_s": 0.5, "elapsed_s_per_s": 1.8,
             "rows_per_s": 5e5, "temp_bytes_per_s": 160e6, "read_blocks_per_s": 0.0}  # fmt: skip

@@ -130,7 +130,7 @@ def test_it_is_another_reason(settings: list[dict[str, Any]], statement: dict[st
     assert "role_setting_slows" not in found(*settings, statement=statement)
 
 
-@pytest.mark.parametrize(("memory", "severity"), [("64", "warning"), ("2048", "note")])
+@pytest.mark.parametrize(("memory", "severity"), [("64", "warning"), ("256", "note"), ("2048", "note")])
 def test_a_little_less_memory_may_be_meant_so(memory: str, severity: str) -> None:
     rare = STATEMENT | {"calls_per_s": 1.0, "elapsed_s_per_s": 0.02}
     session = PORTAL | {"samples": 1, "interval_s": 0.4}

@@ -24,6 +24,8 @@ THREADS_MADE = "global_status.threads_created"
 THREADS_ANEW = 0.1  # of the connections
 # A connection for five transactions, or for five statements where these are what is counted.
 LITTLE_WORK = 0.2
+# A quarter of a CPU, of clients that do much work with each connection: less is no reason for a pool.
+FELT_CPUS = 0.25
 LOGON = "connection management call elapsed time"
 # One logon that the time model shows starts a process and reads the dictionary: a pool makes one in many seconds.
 LOGONS_PER_S = 1.0
@@ -150,6 +152,7 @@ def _by_number(case: Case, db: str | None, connects: float | None, commits: floa
         ),
         impact=cost.impact,
         confidence=0.9 if for_ else 0.6,
+        severity="note" if not for_ and cost.cpus is not None and cost.cpus < FELT_CPUS else None,
         for_=[
             Evidence("statistic", case.rows_of(OPENED), phrase("{:.0f new sessions/s}", connects),
                      phrase("{:.0f new sessions/s}", least), counted_as, "at_least"),
@@ -174,10 +177,11 @@ def _threads_made(case: Case, connects: float) -> list[Evidence]:
 
 
 class _Cost(NamedTuple):
-    """What opening connections costs, and by which figures."""
+    """What opening connections costs, and by which figures; `cpus` that it takes, where these are processes."""
 
     impact: Impact
     evidence: list[Evidence]
+    cpus: float | None = None
 
 
 def _of_processes(case: Case) -> _Cost:
@@ -189,7 +193,7 @@ def _of_processes(case: Case) -> _Cost:
     spent = Evidence("process", where, phrase("{:.2f CPUs}", short_lived_cpu),
                      phrase("{:.2f} average active sessions", work),
                      "spent by processes too short-lived to be sampled, opening connections among it")  # fmt: skip
-    return _Cost(measured(short_lived_cpu / (short_lived_cpu + work)), [spent])
+    return _Cost(measured(short_lived_cpu / (short_lived_cpu + work)), [spent], short_lived_cpu)
 
 
 def _of_threads(case: Case, db: str | None, each: float | None) -> _Cost:

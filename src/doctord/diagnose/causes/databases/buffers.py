@@ -10,7 +10,7 @@ from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.holders import to_begin_with
 from doctord.diagnose.common.waited import MOST_OF_TIME, mean_ms, reads_severity, share, waited
-from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.finding import Claim, Evidence, at_most
 from doctord.diagnose.phrase import Words, phrase
 
 READS = ("single read", "multi-block read")
@@ -30,6 +30,12 @@ WORTH_KEEPING = 0.1
 # A block of 8 KiB is copied out of the page cache in some 5 us, call included; the quickest device takes longer.
 COPIED_MS = 0.02
 SOON_READ_AGAIN_S = 3600.0
+# The default is 128 MB, and what initdb takes where the kernel gives no more is 400 kB: a number without its unit, or
+# the file of a test machine.
+TINY_BYTES, TINY_READS = 8 << 20, 500.0
+DEFAULT = (
+    "First: shared_buffers = 128MB, as it comes, at the least, with its unit, and a restart: a number alone is blocks."
+)
 ADVICE = "v$db_cache_advice"
 
 
@@ -73,7 +79,9 @@ def buffer_pool_small(case: Case) -> Iterator[Claim]:
     """
     if "oracle" in case.components:
         yield from _advised(case)
-    if case.components != {"oracle"}:
+    if tiny := [*_tiny(case)]:
+        yield from tiny
+    elif case.components != {"oracle"}:
         yield from _beside_free_memory(case)
 
 
@@ -99,6 +107,36 @@ def _advised(case: Case) -> Iterator[Claim]:
         severity=reads_severity(ms, part),
         first_steps=to_begin_with(case, "reads_share"),
     )  # fmt: skip
+
+
+def _tiny(case: Case) -> Iterator[Claim]:
+    """By a setting that nobody can have meant for a server that works."""
+    for db in case.dbs:
+        blocks, reads = case.setting("shared_buffers", db), case.common("physical reads", db)
+        if not (blocks or "").isdigit() or reads is None:
+            continue
+        size = int(blocks or 0) * BLOCK_BYTES["postgresql"]
+        if size >= TINY_BYTES or reads < TINY_READS:
+            continue
+        part = case.time.kind_share(*READS)
+        yield Claim(
+            phrase("shared_buffers is {:bytes}: {:,.0f blocks/s} are read anew", size, reads),
+            impact=at_most(case.time.share("CPU") + part + case.time.share("Commit")),
+            confidence=0.9,
+            severity="warning",
+            for_=[
+                Evidence("setting", f"name = 'shared_buffers' and db = '{db}'", phrase("{:bytes}", size),
+                         phrase("{:bytes}", TINY_BYTES), "what a single statement looks at does not fit", "at_most"),
+                Evidence("statistic", case.rows_of("physical reads"),
+                         phrase("{:,.0f blocks/s}, {:bytes/s}", reads, reads * BLOCK_BYTES["postgresql"]),
+                         phrase("{:,.0f blocks/s}", TINY_READS),
+                         "copied out of the page cache at best; a session that needs room writes a changed block "
+                         "itself, and the log before it", "at_least"),
+            ],
+            first_steps=[DEFAULT],
+            explains=("commits_slow", "statement_dominates", "device_saturated", "few_rows_of_many_blocks"),
+            database=db,
+        )  # fmt: skip
 
 
 def _beside_free_memory(case: Case) -> Iterator[Claim]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import polars as pl
 
 from doctord.analyse.errors import within
+from doctord.analyse.sql.role_settings import of_server, role_settings
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.service import mysql_failing
@@ -25,6 +26,7 @@ from doctord.diagnose.words import shortened
 # What the causes of this file are behind.
 SYMPTOMS = ("rollbacks_many", "errors_logged")
 TRANSACTIONS = "transactions"
+ISOLATION, STRICTER = "default_transaction_isolation", ("repeatable read", "serializable")
 OLD_SNAPSHOTS = "old_snapshot_threshold"
 # The server itself warns of its queue of notifications from half of its room on.
 QUEUE, QUEUE_FULL_PCT = "pg_notification_queue.used_pct", 50.0
@@ -46,10 +48,12 @@ def serialization_failures(case: Case) -> Iterator[Claim]:
     Looks like: errors 40001, "could not serialize access due to read/write dependencies among transactions" (isolation
         level serializable) or "due to concurrent update" (repeatable read too), for a notable part of the transactions.
     Hurts because: the work of each is thrown away; the client has to do all of it again, and may fail again.
-    Speaks for it: the part of the transactions that fail so; tables that are read whole, for a sequential scan locks
-        the whole relation for serializable transactions.
+    Speaks for it: the part of the transactions that fail so; default_transaction_isolation, where the server, a role or
+        a database has another than read committed; tables that are read whole, for a sequential scan locks the whole
+        relation for serializable transactions.
     Speaks against it: fewer than one in twenty: an application of these levels has to try again, and expects some.
-    Remedy: Have the application try the whole transaction again, with a short random pause. Then make it rarer.
+    Remedy: Have the application try the whole transaction again, with a short random pause. Where a setting brought the
+        level and the application does not expect it, set it back to read committed. Then make it rarer.
         PostgreSQL: serializable: an index, so that a query locks the rows it reads and not the whole table (sequential
         scans take a lock on the relation); READ ONLY, and for long reports DEFERRABLE, where nothing is written;
         max_pred_locks_per_transaction (and _per_relation, _per_page) higher, so that locks of rows are not made locks
@@ -58,13 +62,15 @@ def serialization_failures(case: Case) -> Iterator[Claim]:
         committed.
     Verify: Fewer than one transaction in twenty ends with 40001, and commits rise.
     Source: PostgreSQL documentation, "Serializable Isolation Level", "Serialization Failure Handling",
-        max_pred_locks_per_transaction, "PostgreSQL Error Codes" (40001).
+        max_pred_locks_per_transaction, default_transaction_isolation, "PostgreSQL Error Codes" (40001).
     """
     for one in of_kind(case, "serialization"):
+        isolation = [*_isolation(case, one.db)]
+        told = phrase(": {}", isolation[0].figure) if isolation else ""
         yield from _by_share(
             one,
-            phrase("{:share of transactions} of {} cannot be serialized, and are undone", one.share, one.db),
-            more=_scanned(case, one.db),
+            phrase("{:share of transactions} of {} cannot be serialized, and are undone{}", one.share, one.db, told),
+            more=[*isolation, *_scanned(case, one.db)],
         )
 
 
@@ -262,6 +268,21 @@ def _after_savepoints(one: Failed) -> list[Evidence]:
                  phrase("{:.3g rollbacks per s}", one.transactions.rollbacks), "",
                  phrase("beside {:.3g errors per s}: the others came after a savepoint", one.per_s))
     ]  # fmt: skip
+
+
+def _isolation(case: Case, db: str) -> Iterator[Evidence]:
+    """Where another isolation level than read committed is set for who does not ask for one."""
+    set_for = [
+        (one.scope.whose, one.value)
+        for one in role_settings(case.dataset)
+        if one.db == db and one.scope.name == ISOLATION
+    ]
+    server = of_server(case.dataset, ISOLATION, db)
+    for whose, value in [*set_for, *([("the server", server)] if server else [])]:
+        if value in STRICTER:
+            yield Evidence("setting", f"name like '%{ISOLATION}' and db = '{db}'",
+                           phrase("{} = {}, set for {}", ISOLATION, value, whose), "",
+                           "who does not ask for a level has this one: such errors are to be expected")  # fmt: skip
 
 
 def _scanned(case: Case, db: str) -> list[Evidence]:

@@ -1,7 +1,8 @@
 """CPU of a database: the few statements that take most of it."""
 
+import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -17,6 +18,7 @@ from doctord.diagnose.common.starved import is_starved, severity
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, Words, listed, phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
 # Of the CPU time of all sessions; the rest of them is then not what fills the CPUs.
 MOST_CPU = 0.6
@@ -24,6 +26,14 @@ MOST_CPU = 0.6
 LEAST_CPU = 0.15
 FEW = 2
 MOST_TOLD = 3
+RECURSIVE: Final = regex(r"\bwith\s+recursive\b", re.IGNORECASE)
+UNION_ALL: Final = regex(r"\bunion\s+all\b", re.IGNORECASE)
+CYCLE: Final = regex(r"\bcycle\b[^;]*\bset\b", re.IGNORECASE)
+ENDLESS: Final = "where a row is its own ancestor (a circle in the data) it finds the same rows again, and never ends"
+OF_A_CIRCLE: Final = (
+    "First: look whether the data has a circle: run the recursion with CYCLE id SET is_cycle USING path (PostgreSQL 14 "
+    "and later), for rows where is_cycle holds; mend these, and keep CYCLE, or UNION in place of UNION ALL."
+)
 NO_TEXTS = NotMeasured(
     "what they run",
     "no text of their statements was seen",
@@ -99,6 +109,7 @@ def cpu_few_statements(case: Case) -> Iterator[Claim]:
         severity=severity(case, cost),
         confidence=0.9 if all(one.statement_id for one in takers) else 0.8,
         for_=[evidence for one, its in zip(takers, own, strict=True) for evidence in _about(case, one, its)],
+        first_steps=[OF_A_CIRCLE] if any(its and is_endless(its.text or "") for its in own) else [],
         not_measured=[_text(one) for one, its in zip(takers, own, strict=True) if not its or not its.text],
     )
 
@@ -233,7 +244,14 @@ def _texts(case: Case, its: Statement) -> Iterator[Evidence]:
     if is_unjoined(text):
         joined = phrase("{:count table/tables} without a condition between them", len(tables_of(text)))
         yield Evidence("statement", where, joined, "", _product(case, its))
+    if is_endless(text):
+        yield Evidence("statement", where, "a recursion by UNION ALL, without CYCLE", "", ENDLESS)
     yield from _stale(case, its)
+
+
+def is_endless(text: str) -> bool:
+    """Whether a statement's recursion ends by its data alone."""
+    return RECURSIVE.search(text) is not None and UNION_ALL.search(text) is not None and CYCLE.search(text) is None
 
 
 def _live_rows(case: Case, its: Statement) -> dict[str, float]:

@@ -25,6 +25,8 @@ FEWEST_SAMPLES: Final = 5
 # Twice as long as for others is no chance.
 TWICE: Final = 2.0
 MOST_TOLD: Final = 3
+# A tenth of one: a job that may take its time. Who set a role less memory than others have may have meant it.
+FEW_SESSIONS: Final = 0.1
 OF_ALL_TIME: Final = ("cpu_few_statements", "cpu_saturated", "few_rows_of_many_blocks", "statement_dominates")
 
 
@@ -118,7 +120,8 @@ def _claim(case: Case, suffering: list[Suffers]) -> Claim:
     told = [was for was in everybodys if was.own.scope.whose in whose[:MOST_TOLD]]
     share = min(sum(one.statement.share for one in suffering), 1.0)
     for_, against = _beside_others(suffering)
-    grade = "note" if against else severity(case, share, slowed=any(one.slowed for one in suffering))
+    is_meant = not for_ and all(was.may_be_meant for was in everybodys) and _sessions(suffering) < FEW_SESSIONS
+    grade = "note" if against or is_meant else severity(case, share, slowed=any(one.slowed for one in suffering))
     return Claim(
         phrase("{} for {}, which runs {:share of database} with it: {}", listed(*(one.words for one in settings)),
                _first_of(whose), share,
@@ -133,6 +136,12 @@ def _claim(case: Case, suffering: list[Suffers]) -> Claim:
         database=suffering[0].statement.db,
         explains=() if grade == "note" else _symptoms(case, settings, suffering),
     )  # fmt: skip
+
+
+def _sessions(suffering: list[Suffers]) -> float:
+    """How many sessions are in these statements on average."""
+    each = ((one.statement.elapsed_ms or 0.0) * (one.statement.calls_per_s or 0.0) / 1000 for one in suffering)
+    return sum(each)
 
 
 def _first_of(whose: list[str]) -> Words:

@@ -18,6 +18,8 @@ from doctord.units import setting_number
 ENOUGH_BYTES: Final = 4.0 * 2**20
 # Less is meant by nobody: a number without its unit.
 SLIP_BYTES: Final = 1.0 * 2**20
+# 64 kB is the least that can be set: twice that and more may have been thought of.
+MEANT_BYTES: Final = 128.0 * 2**10
 # Costs are guesses: less than this many times apart they seldom make another plan of a statement.
 TIMES_APART: Final = 2.5
 # A page at random for four in sequence is the default.
@@ -60,6 +62,12 @@ class Worse(NamedTuple):
         """Whether its value alone says that it is wrong: a little less memory may be meant so."""
         number = setting_number(self.own.value, self.own.unit)
         return self.own.scope.name != "work_mem" or number is None or number < SLIP_BYTES
+
+    @property
+    def may_be_meant(self) -> bool:
+        """Whether somebody may have given a role so much memory on purpose, and no more."""
+        number = setting_number(self.own.value, self.own.unit)
+        return self.own.scope.name == "work_mem" and number is not None and number >= MEANT_BYTES
 
     @property
     def words(self) -> Words:
