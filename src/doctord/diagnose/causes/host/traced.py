@@ -44,10 +44,10 @@ def processes_traced(case: Case) -> Iterator[Claim]:
     Speaks for it: samples of sessions in ptrace_stop; the tracer among the processes, and its CPU time.
     Speaks against it: a share of a per cent or two: somebody looks for a moment.
     Remedy: End the tracer (it detaches by itself at SIGINT or SIGTERM; kill -9 leaves a process stopped at times). To
-        watch a server at work use what does not stop it: perf trace, bpftrace, or strace with --seccomp-bpf -f and few
-        system calls, for seconds.
+        watch a server at work use what does not stop it: perf trace or bpftrace; strace for seconds, and of few system
+        calls.
     Verify: TracerPid in /proc/PID/status of the server's processes is 0; no session stands in ptrace_stop.
-    Source: strace(1), "Bugs" and --seccomp-bpf; ptrace(2); proc(5), TracerPid; B. Gregg, "strace Wow Much Syscall",
+    Source: strace(1), "Bugs"; ptrace(2); proc(5), TracerPid; B. Gregg, "strace Wow Much Syscall",
         2014.
     """
     share = sum(part.share for part in case.time.shares if part.event == STOPPED)
