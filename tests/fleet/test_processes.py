@@ -1,4 +1,9 @@
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -39,3 +44,27 @@ def test_who_stops_listening_does_not_wait_for_all() -> None:
 def test_a_process_has_one_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("POLARS_MAX_THREADS", raising=False)
     assert by_task(Processes(1).each(threads, [1])) == {1: "1"}
+
+
+FOR_EVER = """
+from doctord.fleet.processes import Processes
+from fleet_jobs import own_pid
+if __name__ == "__main__":
+    for _, pid in Processes(1).each(own_pid, range(10_000)):
+        print(pid, flush=True)
+"""
+
+
+def test_workers_end_with_who_began_them_however_that_ends(tmp_path: Path) -> None:
+    program = tmp_path / "for_ever.py"
+    program.write_text(FOR_EVER)
+    places = os.pathsep.join(path for path in sys.path if path)
+    command, environment = [sys.executable, str(program)], os.environ | {"PYTHONPATH": places}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout
+        worker = int(process.stdout.readline())
+        process.kill()
+    ends_s = time.monotonic() + 60
+    while Path(f"/proc/{worker}").exists() and time.monotonic() < ends_s:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{worker}").exists()

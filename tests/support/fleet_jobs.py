@@ -27,3 +27,9 @@ def slow(number: int) -> int:
 def threads(_: int) -> str | None:
     """How many threads Polars may have."""
     return os.environ.get("POLARS_MAX_THREADS")
+
+
+def own_pid(_: int) -> int:
+    """The process that it runs in, after a while."""
+    time.sleep(0.2)
+    return os.getpid()

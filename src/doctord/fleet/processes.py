@@ -1,5 +1,6 @@
 """Local processes as the engine of a job over many hosts: one for each CPU, each host in one of them."""
 
+import ctypes
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ from doctord.app.fleet.engine import Done, Failed, Task
 
 # Each process has one CPU: libraries that begin a thread for each CPU would only be in each other's way.
 _ENVIRONMENT: Final = dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+_PARENT_DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG
 _ENDED: Final = Failed(
     "the process that judged it was ended, perhaps for want of memory", "see dmesg; ask for less time"
 )
@@ -55,7 +57,11 @@ def _together(do: Callable[[Task], Done], tasks: Sequence[Task], workers: int) -
 
 
 def _begin() -> None:
-    """A worker's first step, before it loads what its tasks need. Ctrl-C is for who began it, and ends it in order."""
+    """A worker's first step, before it loads what its tasks need. Ctrl-C is for who began it, and ends it in order.
+
+    Where that one is killed, nobody would tell it that no task will come any more: the kernel does (prctl(2)).
+    """
+    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGTERM)
     os.environ |= _ENVIRONMENT
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
