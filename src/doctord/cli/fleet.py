@@ -132,6 +132,7 @@ def report(
     Exit status: 0 no finding above a note on any host, 1 a warning or worse, 2 none, but a host could not be judged, or
     a wrong option.
     """
+    from doctord.app.capacity.forecast import check_installed
     from doctord.app.capacity.rules import rules_of
     from doctord.app.fleet.diagnose import diagnose_fleet
     from doctord.app.fleet.forecast import Asked, forecast_fleet
@@ -139,6 +140,7 @@ def report(
     from doctord.report.fleet.diagnose import verdict
 
     check_writable(output)
+    check_installed()
     asked, ahead, engine = when.interval(past), Asked(rules_of(thresholds), parse_duration(horizon)), which.runs_on()
     hosts = which.hosts(place)
     found = diagnose_fleet(place, hosts, asked, engine, Terminal())
