@@ -157,7 +157,8 @@ def study(
     before: Annotated[str, takes("FROM..TO")("The period before.", "--before")],
     after: Annotated[str, takes("FROM..TO")("The period after.", "--after")],
     changed: Annotated[
-        list[str], takes("HOST|NAME=VALUE")("The hosts that were changed: a pattern of names, or a label.", "--changed")
+        list[str],
+        takes("HOST|NAME=VALUE")("Hosts that were changed: a pattern of names, or a label; repeatable.", "--changed"),
     ],
     load: Annotated[str | None, name("Unit of load: commit, execution, statement.")] = None,
     which: Which,
@@ -174,7 +175,6 @@ def study(
     from doctord.app.fleet.study import Asked, study_fleet
     from doctord.report.fleet import study as words
 
-    labels = [one for one in changed if "=" in one]
-    of_change = Chosen.asked([one for one in changed if "=" not in one], labels)
+    of_change = tuple(Chosen.asked([], [one]) if "=" in one else Chosen.asked([one], []) for one in changed)
     asked, engine = Asked(before, after, of_change, load), which.runs_on()
     return show(study_fleet(place, which.hosts(place), asked, engine, Terminal()), words, json=json)

@@ -12,6 +12,8 @@ from doctord.errors import UserError
 from doctord.printable import note
 from doctord.units import parse_duration
 
+SOONEST_S = 60.0
+
 
 @command(app)
 def serve(
@@ -68,7 +70,7 @@ def serve(
     with recording(lakes[0]) if record else nullcontext():
         for there in lakes[1:] if record else (lake or ([] if fleet else lakes)):
             Lake(there)
-        asked = FleetAsked(fleet, every_s=parse_duration(fleet_every)) if fleet else None
+        asked = FleetAsked(fleet, every_s=max(parse_duration(fleet_every), SOONEST_S)) if fleet else None
         run(lakes, place, _listening, Beside(told, sent, asked))
 
 

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -16,6 +17,7 @@ from doctord.app.fleet.engine import Done, Failed, Task
 # Each process has one CPU: libraries that begin a thread for each CPU would only be in each other's way.
 _ENVIRONMENT: Final = dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 _PARENT_DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG
+_TO_LEAVE_S: Final = 5
 _ENDED: Final = Failed(
     "the process that judged it was ended, perhaps for want of memory", "see dmesg; ask for less time"
 )
@@ -61,9 +63,16 @@ def _begin() -> None:
 
     Where that one is killed, nobody would tell it that no task will come any more: the kernel does (prctl(2)).
     """
+    signal.signal(signal.SIGTERM, _end)
     ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGTERM)
     os.environ |= _ENVIRONMENT
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _end(*_: object) -> None:
+    """Leave the task, so that what it fetched is removed; the pool takes that for its result, and would wait on."""
+    signal.alarm(_TO_LEAVE_S)
+    sys.exit(1)
 
 
 def _done(future: Future[Done]) -> Done | Failed:

@@ -36,4 +36,7 @@ def test_where_nothing_can_be_compared_it_says_why() -> None:
     apart = rollout(hosts(1, 5, 0.5, load=1.5), hosts(2, 5, 1.0))
     assert apart.verdict == "not comparable"
     assert "did not change alike: +50 % and +0 %" in apart.why
-    assert rollout(hosts(1, 5, 0.5, load=None), hosts(2, 5, 1.0)).verdict == "better"
+    unknown = rollout(hosts(1, 5, 0.5, load=None), hosts(2, 5, 1.0))
+    assert (unknown.verdict, unknown.why) == ("better", "whether their loads changed alike is not known")
+    slower = rollout(hosts(1, 5, 1.5, load=0.7), hosts(2, 5, 1.0))
+    assert slower.verdict == "worse", "of fixed sessions fewer calls are what dearer ones come to"

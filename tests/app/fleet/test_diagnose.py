@@ -3,9 +3,10 @@ from pathlib import Path
 import pytest
 
 from doctord.app.asked import Interval
-from doctord.app.fleet.diagnose import diagnose_fleet
+from doctord.app.fleet.diagnose import Verdict, diagnose_fleet
 from doctord.app.fleet.hosts import Chosen, Host, hosts_of
 from doctord.dataset.rows import rows
+from doctord.diagnose.finding import NOT_MEASURED, Finding
 from doctord.lake.writer import LakeWriter
 from heard import Heard
 from here import Here
@@ -53,6 +54,33 @@ def test_a_host_without_a_verdict_is_no_clean_bill(place: Path) -> None:
     assert diagnose_fleet(str(place), hosts(place, "db5", "db6"), IN_IT, Here()).healthy is True
     found = diagnose_fleet(str(place), hosts(place, "db5", "mute"), IN_IT, Here())
     assert (found.healthy, found.unjudged) == (None, 1)
+
+
+def test_a_verdict_of_a_part_of_the_time_is_told_as_such(place: Path) -> None:
+    longer = Interval(moment(0), moment(10 * SECONDS))
+    found = diagnose_fleet(str(place), hosts(place, "db5"), longer, Here())
+    assert [name for name, _ in found.partly] == ["db5"]
+    assert diagnose_fleet(str(place), hosts(place, "db5"), IN_IT, Here()).partly == []
+
+
+def test_what_a_mere_note_explains_is_told_where_it_is_all() -> None:
+    finding = Finding(
+        "logins_slow",
+        "slow",
+        "warning",
+        NOT_MEASURED,
+        0.9,
+        (),
+        (),
+        (),
+        (),
+        (),
+        (),
+        explained_by="accept_queue_overflow",
+    )
+    verdict = Verdict("not_healthy", moment(0), moment(SECONDS), "database", (finding,), {})
+    assert verdict.causes == [finding]
+    assert verdict.worst is finding
 
 
 def test_interrupted_it_tells_what_is_known(place: Path) -> None:

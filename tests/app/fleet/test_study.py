@@ -11,7 +11,7 @@ from here import Here
 from incident_recordings import START, lake, moment
 
 BEFORE, AFTER = (f"{moment(a):%FT%TZ}..{moment(b):%FT%TZ}" for a, b in ((0, 100), (100, 200)))
-CHANGED = Chosen(["new-*"])
+CHANGED = (Chosen(["new-*"]),)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def found(place: Path, *names: str, changed: Chosen = CHANGED) -> FleetStudy:
+def found(place: Path, *names: str, changed: tuple[Chosen, ...] = CHANGED) -> FleetStudy:
     hosts = hosts_of(str(place), Chosen(names), None, Heard())
     return study_fleet(str(place), hosts, Asked(BEFORE, AFTER, changed), Here(), Heard())
 
@@ -49,16 +49,24 @@ def test_what_got_worse_where_it_was_changed(place: Path) -> None:
 
 
 def test_the_same_change_everywhere_is_none(place: Path) -> None:
-    study = found(place, "old-*", changed=Chosen(["old-0", "old-1"]))
+    study = found(place, "old-*", changed=(Chosen(["old-0"]), Chosen(["old-1"])))
     assert (study.rollout.verdict, study.healthy) == ("not comparable", None)
     assert "of the changed hosts 2 could be compared" in words.render(study).replace("\n", " ")
 
 
 def test_somebody_has_to_be_changed_and_somebody_not(place: Path) -> None:
-    with pytest.raises(UserError, match="none of the 4 hosts was changed"):
+    with pytest.raises(UserError, match=r"no host is new-\*"):
         found(place, "old-*")
+    with pytest.raises(UserError, match="no host is site=fra"):
+        found(place, changed=(*CHANGED, Chosen(labels={"site": "fra"})))
     with pytest.raises(UserError, match="every one of the 4 hosts was changed"):
         found(place, "new-*")
+
+
+def test_what_a_changed_host_does_not_tell_any_more_may_be_what_the_change_did(place: Path) -> None:
+    study = found(place, changed=(Chosen(["old-*"]), Chosen(["mute"])))
+    assert (study.rollout.verdict, study.lost, study.healthy) == ("better", 1, None)
+    assert "Of the changed hosts 1 could not be compared: see below" in words.render(study)
 
 
 def test_the_recordings_begin_where_they_are_thought_to() -> None:

@@ -59,14 +59,16 @@ def rollout(changed: Sequence[Moved], others: Sequence[Moved]) -> Rollout:
             why = f"of the {whose} hosts {len(hosts)} could be compared, {FEWEST_HOSTS} are wanted"
             return Rollout("not comparable", why, None, loads)
     net = of_means(_of(others), _of(changed))
-    if loads[0] and loads[1] and abs(log(loads[0] / loads[1])) > LOADS_APART:
+    is_told = net.p is not None and net.p <= 1 - LEVEL
+    is_worse = is_told and (net.ratio or 0.0) > 1
+    # Of fixed sessions fewer calls are what dearer ones come to, and no other load.
+    if loads[0] and loads[1] and abs(log(loads[0] / loads[1])) > LOADS_APART and not (is_worse and loads[0] < loads[1]):
         told = " and ".join(f"{100 * (ratio - 1):+.0f} %" for ratio in (loads[0], loads[1]))
         return Rollout(
             "not comparable", f"the load of changed and other hosts did not change alike: {told}", net, loads
         )
-    is_told = net.p is not None and net.p <= 1 - LEVEL
     verdict: Verdict = "no difference" if not is_told or net.ratio is None else "better" if net.ratio < 1 else "worse"
-    return Rollout(verdict, "", net, loads)
+    return Rollout(verdict, "" if None not in loads else "whether their loads changed alike is not known", net, loads)
 
 
 def _of(hosts: Sequence[Moved]) -> Mean:

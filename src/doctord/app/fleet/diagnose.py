@@ -20,6 +20,8 @@ from doctord.errors import UserError
 
 # A cause that fewer hosts have is told with each of them.
 SHARED_BY: Final = 3
+# A tenth of the time: a recorder was not there from the beginning, or is not any more.
+SHORT: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,14 @@ class Verdict:
 
     @property
     def causes(self) -> list[Finding]:
-        """The findings above a note that nothing else explains."""
-        return [one for one in self.findings if one.severity != "note" and one.explained_by is None]
+        """The findings above a note that nothing else explains; those that a mere note explains, where it is all."""
+        found = [one for one in self.findings if one.severity != "note"]
+        return [one for one in found if one.explained_by is None] or found
+
+    def is_short_of(self, since: datetime, until: datetime) -> bool:
+        """Whether it is of less than that time, by more than a tenth of it."""
+        least = (until - since) * (1 - SHORT)
+        return self.since is not None and self.until is not None and self.until - self.since < least
 
     @property
     def order(self) -> tuple[int, int, float]:
@@ -120,6 +128,11 @@ class FleetVerdict:
     def not_kept(self) -> list[str]:
         """The hosts whose clock nobody keeps, by their kernels: what happened on them has no order among hosts."""
         return sorted(host.name for host, verdict in self.hosts if verdict.clock and not verdict.clock.is_kept)
+
+    @property
+    def partly(self) -> list[tuple[str, Verdict]]:
+        """The hosts whose verdict is of less than the time that was asked for."""
+        return [(host.name, verdict) for host, verdict in self.hosts if verdict.is_short_of(self.since, self.until)]
 
     @property
     def unjudged(self) -> int:

@@ -13,6 +13,7 @@ from doctord.app.fleet.engine import Engine, Failed
 from doctord.app.fleet.hosts import Host
 from doctord.app.source import Recorded
 from doctord.app.watcher import SILENT, Watcher
+from doctord.errors import UserError
 
 DATED = ("violated", "date")
 
@@ -151,11 +152,13 @@ def foretell(task: Task) -> HostForecast:
     """What is to come of one host.
 
     Raises:
-        UserError: its lake cannot be read.
+        UserError: its lake cannot be read, or tells of several hosts.
     """
     listener = Listener()
     with task.host.opened() as lake:
         ((_, found),) = forecast_by(Recorded(lake), task.asked.rules, task.asked.horizon_s, (), listener).each
+    if len(names := sorted({item.series.labels.host for item in found.items if item.series.labels.host})) > 1:
+        raise UserError(f"its lake tells of {len(names)} hosts: {', '.join(names[:3])}", "give each a lake of its own")
     verdicts = [item.when.verdict for item in found.items]
     return HostForecast(
         history_s=found.history_s,

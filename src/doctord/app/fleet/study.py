@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 from doctord.analyse.fleet.rollout import Moved, Rollout, rollout
 from doctord.analyse.study.compare import Row
 from doctord.analyse.study.load import Loads
-from doctord.app.fleet.each import Listener, each_host
+from doctord.app.fleet.each import Listener, each_host, placed
 from doctord.app.fleet.engine import Engine, Failed
 from doctord.app.fleet.hosts import Chosen, Host
 from doctord.app.source import Recorded
+from doctord.app.study.recorded import interval_of
 from doctord.app.study.study import Question, of_lake
 from doctord.app.watcher import SILENT, Watcher
 from doctord.errors import UserError
 
-NO_COST = "no database time of a unit of load is told of both periods"
+NO_COST = "no database time of a unit of load is told of both periods, at a load that both had"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,13 @@ class Asked:
 
     Attributes:
         before, after: Two times, each written FROM..TO.
-        changed: The hosts that were changed between them.
+        changed: The hosts that were changed between them: all that one of these holds.
         unit: The unit of load; null: the best that both tell.
     """
 
     before: str
     after: str
-    changed: Chosen
+    changed: tuple[Chosen, ...]
     unit: str | None = None
 
 
@@ -62,8 +63,8 @@ class HostChange:
 
     @property
     def moved(self) -> Moved | None:
-        """The ratios; null where there was no cost before or after."""
-        if not self.row.difference.ratio:
+        """The ratios; null where there was no cost before or after, or no load that both had."""
+        if not self.row.difference.ratio or (self.loads and self.loads.overlap is False):
             return None
         load = self.loads.after / self.loads.before if self.loads and self.loads.before else None
         return Moved(self.row.difference.ratio, load or None)
@@ -80,6 +81,7 @@ class FleetStudy:
         changed: The hosts that were changed, by name, each with how it moved.
         others: Those that were not, likewise.
         failed: Each other with why it could not be compared.
+        lost: How many of these were changed: they may be what the change did.
     """
 
     place: str
@@ -88,6 +90,7 @@ class FleetStudy:
     changed: tuple[tuple[Host, HostChange], ...]
     others: tuple[tuple[Host, HostChange], ...]
     failed: tuple[tuple[Host, Failed], ...]
+    lost: int = 0
 
     @property
     def changes(self) -> list[tuple[str, int, int]]:
@@ -98,8 +101,10 @@ class FleetStudy:
 
     @property
     def healthy(self) -> bool | None:
-        """False where it is worse; null where nothing can be compared."""
-        return {"worse": False, "not comparable": None}.get(self.rollout.verdict, True)
+        """False where it is worse; null where nothing can be compared, or not all that were changed."""
+        if self.rollout.verdict == "worse":
+            return False
+        return None if self.rollout.verdict == "not comparable" or self.lost else True
 
 
 def study_fleet(
@@ -117,22 +122,33 @@ def study_fleet(
     Raises:
         UserError: none of them was changed, or all were.
     """
-    changed = asked.changed
-    if len({changed.holds(host) for host in hosts}) != 2:
-        count = "none" if not changed.holds(hosts[0]) else "every one"
+    for one in asked.changed:
+        if not any(one.holds(host) for host in hosts):
+            named = ", ".join((*one.names, *(f"{name}={value}" for name, value in one.labels.items())))
+            raise UserError(f"no host is {named}", "--changed names hosts that take part: a pattern, or NAME=VALUE")
+    are_changed = {host.name: any(one.holds(host) for one in asked.changed) for host in hosts}
+    if len({*are_changed.values()}) != 2:
+        count = "every one" if any(are_changed.values()) else "none"
         raise UserError(
             f"{count} of the {len(hosts)} hosts was changed", "--changed names some: a pattern of names, or NAME=VALUE"
         )
+    asked = replace(asked, before=_moments(hosts, asked.before, watcher), after=_moments(hosts, asked.after, watcher))
     each = each_host("Comparing", compare, [Task(host, asked) for host in hosts], engine, watcher)
     most = _unit([one for _, one in each.found])
     told = [(host, one) for host, one in each.found if one.unit == most and one.moved]
     failed = [*each.failed, *((host, _untold(one, most)) for host, one in each.found if (host, one) not in told)]
-    ours = tuple((host, one) for host, one in told if changed.holds(host))
-    others = tuple((host, one) for host, one in told if not changed.holds(host))
+    ours = tuple((host, one) for host, one in told if are_changed[host.name])
+    others = tuple((host, one) for host, one in told if not are_changed[host.name])
+    lost = sum(are_changed[host.name] for host, _ in failed)
     found = rollout(*([one.moved for _, one in group if one.moved] for group in (ours, others)))
-    return FleetStudy(
-        place, replace(asked, unit=most), found, ours, others, tuple(sorted(failed, key=lambda one: one[0].name))
-    )
+    in_order = tuple(sorted(failed, key=lambda one: one[0].name))
+    return FleetStudy(place, replace(asked, unit=most), found, ours, others, in_order, lost)
+
+
+def _moments(hosts: Sequence[Host], text: str, watcher: Watcher) -> str:
+    """The same time for all hosts: a time of day is that of the newest lake, and now is now."""
+    since, until = placed(hosts, interval_of(text), watcher).moments
+    return "..".join(moment.isoformat().replace("+00:00", "Z") for moment in (since, until))
 
 
 def compare(task: Task) -> HostChange:

@@ -17,13 +17,15 @@ from doctord.dataset.scrub import scrub
 
 _LONG_S: Final = 2.0
 _EVERY_S: Final = 5.0
+_AGAIN_S: Final = 3600.0  # an hour may be looked at alone
 _AT_ONCE: Final = 16
 # Statements of which no second look is taken; whoever writes values into names has new ones all the time.
 _REMEMBERED: Final = 2000
 _TEXT_LENGTH: Final = 2000
 _CLIENT_BACKEND: Final = "client backend"
 _TEXTS: Final = """\
-SELECT /* doctord */ query_id, left(query, 8192) AS query
+SELECT /* doctord */ query_id, left(query, 8192) AS query,
+       octet_length(query) >= current_setting('track_activity_query_size')::int - 4 OR length(query) > 8192 AS is_cut
 FROM unnest(%s::int[]) AS pid, pg_stat_get_activity(pid)
 WHERE query_id = ANY(%s::bigint[]) AND query <> '<insufficient privilege>'
 """
@@ -34,7 +36,7 @@ class RunningTexts:
 
     def __init__(self) -> None:
         """Nothing is known yet."""
-        self._known = set[int]()
+        self._known = dict[int, float]()
         self._asked_at = float("-inf")
 
     def look(
@@ -54,21 +56,27 @@ class RunningTexts:
         told = link.query(_TEXTS, ([row["pid"] for row in asked.values()], list(asked)), prepare=True)
         if len(self._known) > _REMEMBERED:
             self._known.clear()
-        self._known |= set(asked)
+        self._known |= dict.fromkeys((row["query_id"] for row in told), now)
         common = {"ts": ts, "host": os.uname().nodename, "db": link.db}
         found = [
             {
                 **common,
                 "database": databases.get(asked[row["query_id"]]["datid"]),
                 "statement_id": str(row["query_id"]),
-                "text": scrub(row["query"], "postgresql")[:_TEXT_LENGTH],
+                "text": _shown(scrub(row["query"], "postgresql"), is_cut=row["is_cut"]),
             }
             for row in told
         ]
         return [rows("statement", found)] if found else []
 
     def _is_wanted(self, row: Mapping[str, Any]) -> bool:
-        """Whether a client's statement has run for long, and is met for the first time."""
+        """Whether a client's statement has run for long, and its text was not told within the hour."""
         is_long = row["state"] == "active" and (row["statement_s"] or 0.0) >= _LONG_S
         is_client = row["backend_type"] == _CLIENT_BACKEND
-        return is_client and is_long and row["query_id"] is not None and row["query_id"] not in self._known
+        is_new = time.monotonic() - self._known.get(row["query_id"], float("-inf")) >= _AGAIN_S
+        return is_client and is_long and row["query_id"] is not None and is_new
+
+
+def _shown(text: str, *, is_cut: bool) -> str:
+    """A text with a mark where it was cut off: what follows may change what it means, and so it is not to be parsed."""
+    return f"{text[:_TEXT_LENGTH]} ..." if is_cut or len(text) > _TEXT_LENGTH else text

@@ -12,7 +12,7 @@ MEANINGS: Final = (
     (
         "cached plan must not change result type",
         "A table was changed below a prepared statement, mostly a driver's with SELECT *: have the pool open its "
-        "connections anew (or DISCARD PLANS), and name the columns.",
+        "connections anew (or DEALLOCATE ALL, where the driver prepares anew), and name the columns.",
     ),
     (
         "null value in column",
@@ -71,11 +71,19 @@ MEANINGS: Final = (
     ),
 )  # fmt: skip
 
+# Of these the words mean that only where they end so: others say that it is there already, or of another type.
+OF_MISSING: Final = ("column ", "relation ", "function ")
+NOT_THERE: Final = ("does not exist",)
+
 
 def meaning(message: str) -> str:
     """What a message most often means, and what to do; empty where nothing is known.
 
     >>> meaning('relation "prices" does not exist')[:26]
     'A table or view is not the'
+    >>> meaning('relation "prices" already exists')
+    ''
     """
-    return next((told for begin, told in MEANINGS if message.startswith(begin)), "")
+    is_missing = message.endswith(NOT_THERE)
+    told = (told for begin, told in MEANINGS if message.startswith(begin) and (is_missing or begin not in OF_MISSING))
+    return next(told, "")

@@ -35,6 +35,9 @@ FOR_WANT_OF_AN_INDEX: Final = (
     "statement_dominates",
 )
 VALUES: Final = regex(r"^\s*insert\b(?:(?!\bselect\b).)*$", re.IGNORECASE | re.DOTALL)
+READS: Final = regex(
+    r"^\s*\(?\s*(?:select|with|insert|update|delete|merge|table|prepare|execute|declare|explain)\b", re.I
+)
 AGGREGATES: Final = regex(r"\b(count|sum|avg|min|max)\s*\(", re.IGNORECASE)
 
 
@@ -138,6 +141,8 @@ def left_invalid(case: Case, scan: Scan) -> str | None:
 def asks_for(statement: Statement, table: str) -> bool:
     """Whether a statement has a condition, and its text names the table (`schema.name`)."""
     text, bare = statement.text or "", table.rpartition(".")[2]
+    if not READS.match(text):
+        return False
     if VALUES.match(text) or not re.search(r"\b(where|on|using)\b", text, re.IGNORECASE):
         return False
     return re.search(rf"\b{re.escape(bare)}\b", text, re.IGNORECASE) is not None
@@ -200,10 +205,19 @@ def _by_ways(case: Case, read: WholeRead, known: tuple[Index, ...] | None) -> It
             continue
         if way := depends.way(statement.text or "", read.table):
             kind, _, name = way.partition(" ")
+            if kind == PARENT and not _asks_a_parent(statement, name):
+                continue
             # What is asked of a parent is asked of its children, by the same columns.
             on = condition(statement.text or "", name.rpartition(".")[2]) if kind == PARENT else None
+            if on is not None and not (on.columns or on.others or on.calls):
+                continue
             service = served(known, on) if on and known is not None else Served("unknown")
             yield Scan(read, statement, known, service, way, on)
+
+
+def _asks_a_parent(statement: Statement, parent: str) -> bool:
+    """Whether few rows are wanted of a parent: to add up a whole partition it has to be read whole."""
+    return asks_for(statement, parent) and AGGREGATES.search(statement.text or "") is None
 
 
 def _part(scan: Scan) -> float:

@@ -125,6 +125,8 @@ def _page(found: FleetVerdict, width: int) -> Iterator[Text]:
     told = {host.name for host, _ in found.ill}
     yield from _who_is_unlike([one for one in found.outliers if one.host not in told], width)
     yield from _whose_clock_is_not_kept(found.not_kept, width)
+    partly = [(name, f"{wording.interval(one.since, one.until)} alone was recorded") for name, one in found.partly]
+    yield from not_told("Of less than that time", partly, width)
     yield from not_told("No verdict", _not_judged(found), width)
     yield from beside(((host.name, verdict.notes) for host, verdict in found.hosts if verdict.notes), width)
 

@@ -42,6 +42,8 @@ def render(found: FleetVerdict, ahead: FleetForecast) -> str:
     names = sorted({name for row in rows for name in row.host.labels})
     ill = [row for row in rows if row.health == "not_healthy"]
     told = [row for row in rows if row.what or row.next]
+    beside = _beside(found, ahead)
+    known = {*ahead.untold, *(name for name, _ in beside)}
     facts = {
         "hosts": f"{len(rows):,}",
         "ill": f"{len(ill):,}",
@@ -58,7 +60,8 @@ def render(found: FleetVerdict, ahead: FleetForecast) -> str:
         rows=told[:MOST_ROWS],
         labels=names,
         hidden=len(told) - MOST_ROWS,
-        well=[row.host.name for row in rows if not row.what and not row.next],
+        well=[row.host.name for row in rows if not row.what and not row.next and row.host.name not in known],
+        beside=beside,
         opened=OPEN,
         said_health=HEALTH,
         counted=counted,
@@ -71,6 +74,21 @@ def render(found: FleetVerdict, ahead: FleetForecast) -> str:
 def document(found: FleetVerdict, ahead: FleetForecast) -> dict[str, Any]:
     """What `doctord fleet report --json` gives: the documents of both."""
     return {**verdicts.document(found), "forecast": forecasts.document(ahead)}
+
+
+def _beside(found: FleetVerdict, ahead: FleetForecast) -> list[tuple[str, str]]:
+    """What is to be known beside the verdicts: hosts of which less was measured, or could be read."""
+    told = [(name, "its clock is kept by nobody") for name in found.not_kept]
+    told += [(name, f"{wording.interval(one.since, one.until)} alone was recorded") for name, one in found.partly]
+    told += [(host.name, note) for host, one in found.hosts for note in one.notes]
+    told += [(host.name, note) for host, one in ahead.hosts for note in one.notes]
+    told += [(host.name, f"no forecast: {one.reason}") for host, one in ahead.failed]
+    told += [
+        (host.name, "no forecast: too little history")
+        for host, one in ahead.hosts
+        if one.healthy is None and one.untold
+    ]
+    return list(dict.fromkeys(told))
 
 
 def _rows(found: FleetVerdict, ahead: dict[str, Ahead]) -> Iterator[Row]:

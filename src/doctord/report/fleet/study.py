@@ -80,6 +80,9 @@ def _page(found: FleetStudy, width: int) -> Iterator[Text]:
     if did.verdict in {"better", "worse", "no difference"} and did.net:
         told += f": {ratio_told(did.net.ratio, did.net.low, did.net.high)} of database time a {found.asked.unit}"
     yield from hanging("", Text(told, "bold"), width)
+    if found.lost:
+        lost = f"Of the changed hosts {found.lost} could not be compared: see below"
+        yield from hanging("", Text(lost, "bold yellow"), width)
     periods = f"{found.asked.before} against {found.asked.after}"
     yield from hanging("", f"{found.place}, {periods}", width)
     for name, group, mean in (

@@ -95,6 +95,9 @@ def test_a_library_is_looked_for_where_nobody_says_whose_login_it_was() -> None:
     title = said(told["logins_refused"].title)
     assert "session_preload_libraries = pg_hint_plan, set for role app" in title
     assert "auditlib" not in " ".join(said(one.figure) for one in told["logins_refused"].for_)
+    restricted = message.replace('"pg_hint_plan"', '"$libdir/plugins/pg_hint_plan"')
+    told = found(seen(restricted, who="", settings_of_roles=[preload | {"value": "auditlib, pg_hint_plan"}]))
+    assert "auditlib, pg_hint_plan, set for role app" in said(told["logins_refused"].title)
 
 
 def test_the_limit_of_a_role_is_none_of_the_server() -> None:

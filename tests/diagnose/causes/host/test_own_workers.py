@@ -37,3 +37,8 @@ def test_what_is_little_or_keeps_nobody_waiting_is_none() -> None:
     assert "cpu_own_workers" not in found("walsender", each_pct=10.0, postgres=LOGICAL)
     assert "cpu_own_workers" not in found("walsender"), "a walsender of a standby sends, and decodes nothing"
     assert "cpu_own_workers" not in found("autovacuum worker", cpu=None, backend=None)
+
+
+def test_newer_servers_call_them_by_another_name() -> None:
+    title = said(found("logical replication apply worker")["cpu_own_workers"].title)
+    assert title.startswith("4 logical replication workers take 71 % of the CPUs")

@@ -26,5 +26,9 @@ def test_a_tracer_that_nobody_sees_is_looked_for() -> None:
     assert "TracerPid" in said(finding.not_measured[0].grant)
 
 
+def test_little_of_it_is_a_note() -> None:
+    assert found(time={("CPU", "CPU"): 0.47, ("Other", "ptrace_stop"): 0.03})["processes_traced"].severity == "note"
+
+
 def test_a_moments_look_is_none() -> None:
     assert "processes_traced" not in found(time={("CPU", "CPU"): 0.5, ("Other", "ptrace_stop"): 0.005})

@@ -46,13 +46,13 @@ def test_pages_that_came_since_the_last_vacuum_are_all_read() -> None:
     assert "By BRIN index readings_at a search looks at 5,700 of the 6,400 pages of public.readings" in title
     assert title.endswith("new pages are not summarized")
     assert "5,700 pages came since" in " | ".join(said(one.figure) for one in finding.for_)
-    assert "brin_summarize_new_values('readings_at')" in said(finding.remedy[0])
+    assert "brin_summarize_new_values('public.readings_at')" in said(finding.remedy[0])
 
 
 def test_rows_in_another_order_leave_no_range_out() -> None:
     finding = told(counted=6_400.0)
     assert finding is not None
-    assert finding.confidence == 0.7
+    assert (finding.severity, finding.confidence) == ("note", 0.7)
     assert "not in the table's order" in said(finding.title)
 
 

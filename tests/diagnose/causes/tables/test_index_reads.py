@@ -18,7 +18,7 @@ FIND = {
 
 def told(
     *, entries: float = 60_000.0, changed: float = 60_000.0, scans: float = 20.0, other_scans: float = 0.0,
-    autovacuum: float = 0.0, **changes: Any,
+    autovacuum: float = 0.0, dead: float = 0.0, **changes: Any,
 ) -> Finding | None:  # fmt: skip
     figures: dict[tuple[str | None, str], float] = {
         ("bench.public.orders_day", "pg_stat_user_indexes.idx_scan"): scans,
@@ -27,6 +27,7 @@ def told(
         (TABLE, "pg_stat_user_tables.n_live_tup"): 120_000.0,
         (TABLE, "pg_stat_user_tables.n_mod_since_analyze"): changed,
         (TABLE, "pg_class.autovacuum_enabled"): autovacuum,
+        (TABLE, "pg_stat_user_tables.n_dead_tup"): dead,
     }
     settings = [
         {"component": "pg_index", "db": DB, "name": f"{TABLE} {name}", "value": value}
@@ -53,6 +54,12 @@ def test_statistics_that_do_not_know_the_rows_of_today() -> None:
     assert said(finding.remedy[0]).startswith("First: ANALYZE public.orders")
 
 
+def test_dead_rows_are_another_reason() -> None:
+    finding = told(dead=50_000.0)
+    assert finding is not None
+    assert "out of date" not in said(finding.title)
+
+
 def test_fresh_statistics_leave_the_question_to_the_plan() -> None:
     finding = told(changed=0.0, other_scans=5.0)
     assert finding is not None
@@ -74,8 +81,21 @@ def test_fresh_statistics_leave_the_question_to_the_plan() -> None:
         {"text": "select o.id from orders o join lines l on l.ord = o.id where o.day = $1"},
         {"text": "select id from orders where note = $1"},
         {"rows_per_s": None},
+        {"text": "select id from orders where day = $1 order by id limit $2 offset $3"},
+        {"text": "select id from orders where day = $1 limit $2 for update skip locked"},
     ],
-    ids=["few entries", "wants many", "quick", "others scan it", "counts", "joins", "another column", "rows untold"],
+    ids=[
+        "few entries",
+        "wants many",
+        "quick",
+        "others scan it",
+        "counts",
+        "joins",
+        "another column",
+        "rows untold",
+        "skips",
+        "locked",
+    ],
 )
 def test_what_is_no_such_scan(changes: dict[str, Any]) -> None:
     assert told(**changes) is None

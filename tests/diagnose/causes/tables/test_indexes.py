@@ -185,6 +185,25 @@ def test_a_child_without_the_index_of_its_parent() -> None:
     assert "a child of public.orders" in [said(item.figure) for item in finding.for_]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "COPY orders FROM stdin",
+        "INSERT INTO orders VALUES ($1, $2)",
+        "CREATE INDEX i ON orders (customer)",
+        "SELECT count(*) FROM orders WHERE day = $1",
+        "SELECT * FROM orders",
+    ],
+)
+def test_who_wants_all_of_a_child_or_none_of_it_wants_no_index(text: str) -> None:
+    child = "bench.public.orders_2019"
+    reads = {(child, name): value for (_, name), value in LOOKED.items()}
+    told = {"component": "pg_inherits", "db": DB, "name": child, "value": "public.orders"}
+    asked = LOOKUP | {"text": text, "hit_blocks_per_s": None}
+    seen = host(time=BUSY, statements=[asked], postgres=reads, extra={"setting": [PRIMARY_KEY, told]})
+    assert "missing_index" not in {finding.cause for finding in diagnose(seen).findings}
+
+
 def test_a_join_that_takes_its_time_after_the_scan_wants_no_index() -> None:
     join = LOOKUP | {"text": "SELECT sum(a.worth * b.worth) FROM orders a JOIN orders b ON a.kind = b.kind"}
     rows = {("bench.public.orders", name): value for (_, name), value in LOOKED.items()} | {

@@ -24,8 +24,8 @@ THREADS_MADE = "global_status.threads_created"
 THREADS_ANEW = 0.1  # of the connections
 # A connection for five transactions, or for five statements where these are what is counted.
 LITTLE_WORK = 0.2
-# A quarter of a CPU, of clients that do much work with each connection: less is no reason for a pool.
-FELT_CPUS = 0.25
+# A tenth of the CPUs, of clients that do much work with each connection: less is no reason for a pool.
+FELT_CPUS = 0.1
 LOGON = "connection management call elapsed time"
 # One logon that the time model shows starts a process and reads the dictionary: a pool makes one in many seconds.
 LOGONS_PER_S = 1.0
@@ -152,7 +152,7 @@ def _by_number(case: Case, db: str | None, connects: float | None, commits: floa
         ),
         impact=cost.impact,
         confidence=0.9 if for_ else 0.6,
-        severity="note" if not for_ and cost.cpus is not None and cost.cpus < FELT_CPUS else None,
+        severity="note" if against and cost.cpus is not None and cost.cpus < FELT_CPUS * (case.cpus or 1) else None,
         for_=[
             Evidence("statistic", case.rows_of(OPENED), phrase("{:.0f new sessions/s}", connects),
                      phrase("{:.0f new sessions/s}", least), counted_as, "at_least"),

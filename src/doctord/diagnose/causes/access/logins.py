@@ -32,7 +32,7 @@ VALID_S: Final = "pg_roles.password_valid_s"
 RULES: Final = "pg_hba_file_rules.errors"
 LIBRARIES: Final = ("session_preload_libraries", "local_preload_libraries")
 # As whoever wrote the setting has it, without the folder where the server looks for it.
-_NAMED: Final = regex(r'could not access file "(?:\$libdir/)?(?P<name>[^"?]+)"')
+_NAMED: Final = regex(r'could not access file "(?:\$libdir/)?(?:plugins/)?(?P<name>[^"?]+)"')
 # What of a role or database the refusal is held against: 1 where it is so.
 FLAGS: Final = {NO_LOGIN: "pg_roles.no_login", CLOSED: "pg_database.no_connections"}
 # The limit of what, and what is used of it.
@@ -179,8 +179,14 @@ def _libraries(case: Case, db: str, one: Refused) -> list[Evidence]:
         Evidence("setting", f"name like '%{name}' and db = '{db}'", phrase("{} = {}", name, value), "",
                  phrase("{} = {}, set for {}, is not there", name, value, whose))
         for name, value, whose in told
-        if named is None or named["name"] in value
+        if named is None or named["name"].removesuffix(".so") in _libraries_in(value)
     ]  # fmt: skip
+
+
+def _libraries_in(value: str) -> set[str]:
+    """The names in a list of libraries, without folder and ending."""
+    names = (part.strip().strip('"') for part in value.split(","))
+    return {name for part in names for name in (part, part.rpartition("/")[2].removesuffix(".so"))}
 
 
 @cause()

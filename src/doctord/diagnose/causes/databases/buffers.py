@@ -79,9 +79,11 @@ def buffer_pool_small(case: Case) -> Iterator[Claim]:
     """
     if "oracle" in case.components:
         yield from _advised(case)
-    if tiny := [*_tiny(case)]:
-        yield from tiny
-    elif case.components != {"oracle"}:
+    tiny = [*_tiny(case)]
+    yield from tiny
+    if len(tiny) == len(case.dbs) > 0:
+        return
+    if case.components != {"oracle"}:
         yield from _beside_free_memory(case)
 
 

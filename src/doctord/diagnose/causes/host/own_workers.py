@@ -23,6 +23,12 @@ class Kind(NamedTuple):
     name: str
     at: str
     step: str
+    further: tuple[str, ...] = ()
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """How such processes are called: the name, and what newer servers call them."""
+        return (self.name, *self.further)
 
 
 WALSENDERS: Final = Kind(
@@ -39,6 +45,7 @@ KINDS: Final = (
         "they apply what a publisher sends",
         "First: see what comes: rows changed a second of its tables, and whether they have a replica identity that an "
         "index serves; two subscriptions that send each other's changes back never come to rest.",
+        tuple(f"logical replication {kind} worker" for kind in ("apply", "parallel apply", "tablesync")),
     ),
     Kind(
         "autovacuum worker",
@@ -67,7 +74,7 @@ def cpu_own_workers(case: Case) -> Iterator[Claim]:
         return
     whole_s = case.cpus * case.process_seconds
     for kind in KINDS:
-        own = case.processes.filter(pl.col("command") == f"postgres: {kind.name}")
+        own = case.processes.filter(pl.col("command").is_in([f"postgres: {name}" for name in kind.titles]))
         used = float(own["cpu_s"].sum()) / whole_s
         if used < MUCH or (kind is WALSENDERS and not _decode(case)):
             continue
@@ -95,8 +102,8 @@ def _decode(case: Case) -> bool:
 def _decoding(case: Case) -> list[Evidence]:
     """The slots that are decoded for, and how much."""
     slots = [one for one in case.figures(LOGICAL) if one.last]
-    amount = sum(one.mean for one in case.figures(DECODED))
+    amounts = [one.mean for one in case.figures(DECODED)]
     return [
         Evidence("statistic", f"name = '{LOGICAL}'", phrase("{:count logical stream/streams}", len(slots)), "",
-                 phrase("{:bytes/s} of changes handed on, all together", amount))
+                 phrase("{:bytes/s} of changes handed on, all together", sum(amounts)) if amounts else "")
     ]  # fmt: skip

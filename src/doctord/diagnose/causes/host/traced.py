@@ -14,7 +14,7 @@ from doctord.diagnose.phrase import Words, listed, phrase
 STOPPED: Final = "ptrace_stop"
 TRACERS: Final = ("strace", "ltrace", "gdb", "gdbserver", "lldb", "rr", "truss")
 # Who looks with strace for a moment, as a check-up may, takes less.
-LEAST: Final = 0.02
+LEAST, FELT = 0.02, 0.1
 WHO: Final = NotMeasured(
     "who traces them",
     "no tracer was seen among the processes",
@@ -59,7 +59,7 @@ def processes_traced(case: Case) -> Iterator[Claim]:
                phrase(" by {}", listed(*(name for name, _ in tracers))) if tracers else "", share),
         impact=share,
         confidence=0.95 if tracers else 0.85,
-        severity="warning",
+        severity="warning" if share >= FELT else "note",
         for_=[
             Evidence("session", f"event = '{STOPPED}'", phrase("{:share}", share), phrase("{:share}", LEAST),
                      "sessions stand in the kernel's ptrace_stop", "at_least"),

@@ -219,7 +219,9 @@ def transactions_fail(case: Case) -> Iterator[Claim]:
 
 def _title(case: Case, one: Failed) -> Phrase:
     first = one.messages[0]
-    function = next((name for name, count in within(case.dataset, first) if count >= HALF * first.count), "")
+    function = next(
+        (name for name, count in within(case.dataset, first) if count >= HALF * first.count and name != "others"), ""
+    )
     said = shortened(first.message or first.severity, 80) + (f", in {function}" if function else "")
     if one.share < one.kind.least_share:
         return phrase("Statements of {} fail again and again, {:.3g per s}: {}{}", one.db, one.per_s, said,

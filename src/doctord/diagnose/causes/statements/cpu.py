@@ -29,6 +29,8 @@ MOST_TOLD = 3
 RECURSIVE: Final = regex(r"\bwith\s+recursive\b", re.IGNORECASE)
 UNION_ALL: Final = regex(r"\bunion\s+all\b", re.IGNORECASE)
 CYCLE: Final = regex(r"\bcycle\b[^;]*\bset\b", re.IGNORECASE)
+# A path that is looked through, a counter, or a step that gives nothing in the end.
+GUARD: Final = regex(r"\b(?:any|all)\s*\(|\bis\s+not\s+null\b|<=?\s*(?:\$\d+|\d+)", re.IGNORECASE)
 ENDLESS: Final = "where a row is its own ancestor (a circle in the data) it finds the same rows again, and never ends"
 OF_A_CIRCLE: Final = (
     "First: look whether the data has a circle: run the recursion with CYCLE id SET is_cycle USING path (PostgreSQL 14 "
@@ -153,7 +155,7 @@ def _crowd(case: Case) -> Crowd | None:
         pl.col("sid").n_unique().alias("sessions"),
         pl.col("pid").drop_nulls().unique(maintain_order=True).alias("pids"),
     )
-    if not whole or sums.height < FEW:
+    if not whole or sums["program"].n_unique() < FEW:
         return None
     first = sums.sort("spent_s", descending=True, maintain_order=True).row(0, named=True)
     is_long = (first["running_s"] or 0.0) * _running_part(case, first["pids"]) >= HEAVY_S
@@ -251,7 +253,8 @@ def _texts(case: Case, its: Statement) -> Iterator[Evidence]:
 
 def is_endless(text: str) -> bool:
     """Whether a statement's recursion ends by its data alone."""
-    return RECURSIVE.search(text) is not None and UNION_ALL.search(text) is not None and CYCLE.search(text) is None
+    ends = CYCLE.search(text) or GUARD.search(text)
+    return RECURSIVE.search(text) is not None and UNION_ALL.search(text) is not None and ends is None
 
 
 def _live_rows(case: Case, its: Statement) -> dict[str, float]:
@@ -295,6 +298,6 @@ def _text(one: Taker) -> NotMeasured:
     which = f"query_id = {one.statement_id}" if one.statement_id else f"pid = {one.sids[0]}"
     return NotMeasured(
         phrase("the text of {}", f"statement {one.statement_id}" if one.statement_id else f"session {one.sids[0]}"),
-        "pg_stat_statements tells a statement once it has ended, and before version 14 nothing tells it sooner",
+        "it has not ended, so that pg_stat_statements tells it, and was not seen to run for two seconds (version 14)",
         phrase("select pid, query from pg_stat_activity where {}; explain it", which),
     )

@@ -66,7 +66,8 @@ def brin_index_leaves_nothing_out(case: Case) -> Iterator[Claim]:
         summary of, and ranges in which all values may stand, are read whole.
     Speaks for it: pages a scan beside all pages; pages that came since the last VACUUM, which alone (or autosummarize)
         summarizes new ranges; autovacuum switched off for the table.
-    Speaks against it: nothing that is counted: who wants most of the table reads most of it by any index.
+    Speaks against it: pages that were there at the last VACUUM: who wants most of the table reads most of it by any
+        index, and then it is a note.
     Remedy: Where the pages are new: select brin_summarize_new_values('index'), or VACUUM the table, after each load;
         autosummarize = on for the index. Where they are not: the rows do not lie in the order of the column (inserted
         late, updated, loaded in another order): see pg_stats.correlation; CLUSTER by a B-tree or load in order, a
@@ -84,12 +85,12 @@ def brin_index_leaves_nothing_out(case: Case) -> Iterator[Claim]:
                        poor.a_scan, poor.pages, poor.table, why),
                 impact=at_most(one.share),
                 confidence=0.85 if poor.is_new else 0.7,
-                severity=severity(case, one.share, slowed=True),
+                severity=severity(case, one.share, slowed=True) if poor.is_new else "note",
                 for_=[*_evidence(case, poor),
                       Evidence("statement", f"statement_id = '{one.statement_id}'", per_call(one), "",
                                shortened(one.text or ""))],
-                first_steps=[phrase("First: select brin_summarize_new_values('{}'), which takes a moment.",
-                                    poor.by.name)] if poor.is_new else [],
+                first_steps=[phrase("First: select brin_summarize_new_values('{}.{}'), which takes a moment.",
+                                    poor.table.rpartition(".")[0], poor.by.name)] if poor.is_new else [],
                 not_measured=[THE_PLAN],
                 database=poor.db,
             )  # fmt: skip
@@ -118,7 +119,7 @@ def _statements(case: Case, poor: Poor) -> list[Statement]:
         one
         for one in case.statements
         if one.db == poor.db and name.search(one.text or "") and is_slowed(one, 1.0) and works(case, one)
-        and (one.gets_per_s is None or one.gets_per_s >= HALF * poor.a_scan * (one.calls_per_s or 0.0))
+        and one.gets_per_s is not None and one.gets_per_s >= HALF * poor.a_scan * (one.calls_per_s or 0.0)
     ]  # fmt: skip
 
 

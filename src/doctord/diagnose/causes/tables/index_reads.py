@@ -1,5 +1,6 @@
 """Index scans that read thousands of entries for the few rows that are wanted."""
 
+import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -15,6 +16,7 @@ from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
 SCANS, READ = "pg_stat_user_indexes.idx_scan", "pg_stat_user_indexes.idx_tup_read"
 CHANGED, LIVE = "pg_stat_user_tables.n_mod_since_analyze", "pg_stat_user_tables.n_live_tup"
@@ -24,6 +26,9 @@ MANY_ENTRIES: Final = 1000.0
 # Scans and calls of one statement are counted at different moments.
 ALIKE: Final = (0.5, 2.0)
 MOST_TOLD: Final = 2
+# What is to be skipped is read for good: by OFFSET, and rows that others have locked.
+SKIPPING: Final = regex(r"\boffset\b|\bskip\s+locked\b", re.IGNORECASE)
+DEAD: Final = "pg_stat_user_tables.n_dead_tup"
 THE_PLAN = NotMeasured(
     "which rows the scan throws away",
     "plans are not recorded",
@@ -121,7 +126,8 @@ def _reading(case: Case) -> Iterator[Reading]:
 
 def _is_asked(case: Case, one: Statement) -> bool:
     """Whether it could be read with less, and is slow by itself."""
-    is_of_few = one.rows_per_call is not None and OF_MANY.search(one.text or "") is None
+    text = one.text or ""
+    is_of_few = one.rows_per_call is not None and not (OF_MANY.search(text) or SKIPPING.search(text))
     return one.db.startswith("postgresql") and is_of_few and is_slowed(one, 1.0) and works(case, one)
 
 
@@ -135,7 +141,7 @@ def _tables(case: Case, one: Statement) -> list[str]:
 
 
 def _leads(index: Index, on: Condition) -> bool:
-    return index.is_valid and index.method == "btree" and index.columns[0] in on.columns
+    return index.is_valid and index.method == "btree" and bool(index.columns) and index.columns[0] in on.columns
 
 
 def _is_its(one: Statement, scans_per_s: float) -> bool:
@@ -146,7 +152,7 @@ def _is_its(one: Statement, scans_per_s: float) -> bool:
 
 def _is_another_way(other: Index, by: Index, on: Condition) -> bool:
     """Whether an index begins with another column that the statement compares for equality."""
-    first = other.columns[0]
+    first = other.columns[0] if other.columns else ""
     return other.is_valid and not other.is_partial and first in on.equal and first != by.columns[0]
 
 
@@ -169,6 +175,8 @@ def _read(one: Reading) -> list[Evidence]:
 
 def _signs(case: Case, one: Reading) -> list[Sign]:
     changed, live = _of(case, CHANGED, one), _of(case, LIVE, one)
+    if (_of(case, DEAD, one) or 0.0) >= SELECTIVE * (live or 0.0):
+        changed = None  # entries of dead rows are read as well: statistics need not be why
     age_s = _of(case, ANALYZED, one)
     when: Words = "no ANALYZE is on record" if age_s is None else phrase("the last ANALYZE was {:duration} ago", age_s)
     return [

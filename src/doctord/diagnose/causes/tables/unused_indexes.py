@@ -142,7 +142,8 @@ def _confidence(case: Case, unused: Unused, cost: Cost) -> float:
 
 def _severity(case: Case, unused: Unused, cost: Cost) -> Severity | None:
     """What it costs is measured; that nobody needs it, a short time does not tell: a note, unless writers are slow."""
-    if cost.is_loaded or (_is_young(unused) and not cost.slowed):
+    is_untold = not unused.is_read and unused.counted_s is None
+    if cost.is_loaded or is_untold or (_is_young(unused) and not cost.slowed):
         return "note"
     return "warning" if _is_young(unused) else severity(case, cost.share, slowed=cost.slowed)
 

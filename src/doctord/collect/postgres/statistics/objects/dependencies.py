@@ -106,7 +106,7 @@ SELECT /* doctord */ n.nspname || '.' || c.relname AS name, pn.nspname || '.' ||
 FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid AND c.relkind IN ('r', 'p', 'f')
      JOIN pg_namespace AS n ON n.oid = c.relnamespace
      JOIN pg_class AS p ON p.oid = i.inhparent JOIN pg_namespace AS pn ON pn.oid = p.relnamespace
-WHERE i.inhseqno = 1 ORDER BY c.relpages DESC, c.oid LIMIT 500
+WHERE i.inhseqno = 1 ORDER BY c.oid DESC LIMIT 500
 """
 _RELATIONS: Final = """\
 SELECT /* doctord */ n.nspname || '.' || c.relname AS name
@@ -135,7 +135,7 @@ class Dependencies:
     tables, views and other functions), `pg_rewrite` (what views are made of), `pg_policy` (policies of tables with
     row-level security in force, and the functions that they call), `pg_foreign_table` (its server), `pg_event_trigger`
     (its event, the commands that it is for, where not for all, and its function), `pg_inherits` (the first parent of
-    the five hundred largest partitions and other children), and what the planner is told by hand
+    the five hundred newest partitions and other children), and what the planner is told by hand
     (`told_to_planner.py`). The value is null once it is gone.
     """
 
