@@ -108,8 +108,9 @@ def _listed(title: str, some: Sequence[tuple[Host, Ahead]], width: int) -> Itera
 def said_of(one: Ahead) -> str:
     """What of a threshold is to come, in one sentence, without its date.
 
+    >>> from doctord.analyse.capacity.series import Labels
     >>> said_of(Ahead("disk", "Space left", "bytes", Labels(None, None, "/data"), 100, 50, "violated", *[None] * 3))
-    'Space left (/data): 50 bytes now, limit 100 bytes'
+    'Space left (/data): 50 B now, limit 100 B'
     """
     whose = ", ".join(part for part in (one.labels.db, one.labels.entity) if part)
     told = f"{one.title}{f' ({whose})' if whose else ''}: {quantity(one.newest, one.unit)} now"
