@@ -1,7 +1,7 @@
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 
 import psycopg
 import pytest
@@ -73,7 +73,9 @@ def test_the_text_of_what_runs_for_long_is_read_once_without_its_constants(
     if server.version < 14:
         pytest.skip("it gives a running statement no identifier")
     monkeypatch.setattr(running_texts, "_EVERY_S", 0.0)
-    with server.connect() as client, running(client, "SELECT pg_sleep(30), 'a secret' AS told"):
+    with server.connect() as client, ExitStack() as stack:
+        client.execute("SET compute_query_id = on")  # `auto` is off until some session loads pg_stat_statements
+        stack.enter_context(running(client, "SELECT pg_sleep(30), 'a secret' AS told"))
         row = until(collector, "statement", lambda row: "pg_sleep" in (row["text"] or ""))
         assert row["text"] == "SELECT pg_sleep(?), ? AS told"
         assert (row["interval_s"], row["calls_per_s"], row["database"]) == (None, None, "postgres")
