@@ -1,14 +1,14 @@
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 
 import psycopg
 import pytest
 
 from doctord.analyse.locking.standing_by import ITS_OWN_S
 from doctord.collect.core.sock_diag import unix_peers
-from doctord.collect.postgres import table_locks
+from doctord.collect.postgres import running_texts, table_locks
 from doctord.collect.postgres.notify_queue import EVENT, NotifyQueue
 from doctord.collect.postgres.own_clients import NAME
 from doctord.collect.postgres.sessions import SessionCollector
@@ -65,6 +65,33 @@ def test_a_lock_convoy_shows_who_blocks_whom(server: PostgresServer, collector: 
             assert len(together) >= 2
             assert len({row["ts"] for row in together}) == 1
         holder.execute("ROLLBACK")
+
+
+def test_the_text_of_what_runs_for_long_is_read_once_without_its_constants(
+    server: PostgresServer, collector: SessionCollector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if server.version < 14:
+        pytest.skip("it gives a running statement no identifier")
+    monkeypatch.setattr(running_texts, "_EVERY_S", 0.0)
+    with server.connect() as client, ExitStack() as stack:
+        client.execute("SET compute_query_id = on")  # `auto` is off until some session loads pg_stat_statements
+        stack.enter_context(running(client, "SELECT pg_sleep(30), 'a secret' AS told"))
+        row = until(collector, "statement", lambda row: "pg_sleep" in (row["text"] or ""))
+        assert row["text"] == "SELECT pg_sleep(?), ? AS told"
+        assert (row["interval_s"], row["calls_per_s"], row["database"]) == (None, None, "postgres")
+        assert row["statement_id"] is not None
+        assert not [one for _ in range(10) for one in rows_of("statement", collector.sample())]
+
+
+def test_a_running_text_that_the_server_cut_off_is_marked(server: PostgresServer, collector: SessionCollector) -> None:
+    if server.version < 14:
+        pytest.skip("it gives a running statement no identifier")
+    with server.connect() as client, ExitStack() as stack:
+        client.execute("SET compute_query_id = on")
+        stack.enter_context(running(client, f"SELECT pg_sleep(30), {', '.join(f'{n} AS c{n}' for n in range(200))}"))
+        row = until(collector, "statement", lambda row: "pg_sleep" in (row["text"] or ""))
+    assert row["text"].startswith("SELECT pg_sleep(?), ? AS c0, ? AS c1,")
+    assert row["text"].endswith(" ...")
 
 
 def test_whose_transaction_a_safe_snapshot_is_waited_for(server: PostgresServer, collector: SessionCollector) -> None:

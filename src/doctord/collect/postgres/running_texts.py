@@ -23,9 +23,11 @@ _AT_ONCE: Final = 16
 _REMEMBERED: Final = 2000
 _TEXT_LENGTH: Final = 2000
 _CLIENT_BACKEND: Final = "client backend"
+# pg_settings has the size in bytes; current_setting() would say '1kB'.
 _TEXTS: Final = """\
 SELECT /* doctord */ query_id, left(query, 8192) AS query,
-       octet_length(query) >= current_setting('track_activity_query_size')::int - 4 OR length(query) > 8192 AS is_cut
+       length(query) > 8192 OR octet_length(query) >=
+           (SELECT setting::int - 4 FROM pg_settings WHERE name = 'track_activity_query_size') AS is_cut
 FROM unnest(%s::int[]) AS pid, pg_stat_get_activity(pid)
 WHERE query_id = ANY(%s::bigint[]) AND query <> '<insufficient privilege>'
 """
