@@ -6,7 +6,7 @@ import polars as pl
 
 from doctord.analyse import figures, vitals
 from doctord.analyse.backends import session_pids
-from doctord.analyse.figures import cpus_told
+from doctord.analyse.figures import Statistic, cpus_told
 from doctord.analyse.host import other_processes, processes, short_lived
 from doctord.analyse.locking import locks
 from doctord.analyse.locking.lock_roots import Roots
@@ -212,9 +212,13 @@ class Case:
         commands = pl.Series(self.dataset.values("process", "command"), dtype=pl.String)
         return {vendor for vendor, named in processes.COMMANDS.items() if commands.str.contains(named).any()}
 
-    def figures(self, name: str) -> list[figures.Statistic]:
+    def figures(self, name: str) -> list[Statistic]:
         """Figures of that name in `statistic`, by server and entity, largest mean first."""
         return figures.figures(self.dataset, name)
+
+    def figure(self, name: str, db: str | None, entity: str | None) -> Statistic | None:
+        """The figure of that name of one entity of a server; of several instances the largest; null: not measured."""
+        return next((figure for figure in self.figures(name) if (figure.db, figure.entity) == (db, entity)), None)
 
     def total(self, name: str, db: str | None = None) -> float | None:
         """Mean of a figure summed over its entities; null when it was not measured."""

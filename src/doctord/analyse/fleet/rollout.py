@@ -31,8 +31,8 @@ class Rollout:
     Attributes:
         verdict: What to make of it.
         why: The reason, where nothing is compared.
-        net: The cost after over before on the hosts that were changed, over the same of the others; of the changed
-            ones alone where there are no others. Its `before` and `after` are these two ratios, each with its error.
+        net: The cost after over before on the hosts that were changed, over the same of the others; null where
+            either are too few. Its `after` and `before` are these two ratios, each with its error.
         loads: How many times as much load, of the changed hosts and of the others; null where that is not known.
     """
 

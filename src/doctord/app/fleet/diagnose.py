@@ -10,7 +10,7 @@ from doctord.analyse.fleet.peers import Member, Outlier, outliers
 from doctord.analyse.server_clocks import Kept, own_clock
 from doctord.app.asked import Interval
 from doctord.app.diagnose import Examination, diagnose
-from doctord.app.fleet.each import Listener, each_host, placed
+from doctord.app.fleet.each import Listener, Task, each_host, placed
 from doctord.app.fleet.engine import Engine, Failed
 from doctord.app.fleet.hosts import ROLE, Host
 from doctord.app.source import Recorded
@@ -22,14 +22,6 @@ from doctord.errors import UserError
 SHARED_BY: Final = 3
 # A tenth of the time: a recorder was not there from the beginning, or is not any more.
 SHORT: Final = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What is asked of one host: whose lake, and of which time."""
-
-    host: Host
-    asked: Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,14 @@ class OfHost(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked of one host: whose lake, and which time of it."""
+
+    host: Host
+    asked: Interval
+
+
 Asked = TypeVar("Asked", bound=OfHost)
 Found = TypeVar("Found")
 

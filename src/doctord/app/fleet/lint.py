@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from doctord.app.asked import Interval
-from doctord.app.fleet.each import Listener, each_host, placed
+from doctord.app.fleet.each import Listener, Task, each_host, placed
 from doctord.app.fleet.engine import Engine, Failed
 from doctord.app.fleet.hosts import Host
 from doctord.app.lint import lint
@@ -17,19 +17,11 @@ ABOVE_A_NOTE: Final = Severity.WARNING
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """What is asked of one host: whose lake, and which time of it tells of the workload."""
-
-    host: Host
-    asked: Interval
-
-
-@dataclass(frozen=True, slots=True)
 class HostLint:
     """What the settings of one host get wrong.
 
     Attributes:
-        violations: The worst first, without evidence: that is `doctord lint --with` of its lake away.
+        violations: The worst first, without their evidence.
         settings: How many settings were seen, by whose they are.
         notes: What of its lake could not be read, say.
     """

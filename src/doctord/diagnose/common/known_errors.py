@@ -1,4 +1,4 @@
-"""What errors of statements most often mean, by the beginning of the server's own words."""
+"""What errors of statements most often mean, by the beginning of the server's own words, or by their SQLSTATE."""
 
 from typing import Final
 
@@ -74,16 +74,34 @@ MEANINGS: Final = (
 # Of these the words mean that only where they end so: others say that it is there already, or of another type.
 OF_MISSING: Final = ("column ", "relation ", "function ")
 NOT_THERE: Final = ("does not exist",)
+# The same by the SQLSTATE, of those that say one thing only: words are of the language that lc_messages names.
+BY_STATE: Final = {
+    "22001": "value too long for type",
+    "22P02": "invalid input syntax for type",
+    "23502": "null value in column",
+    "26000": "prepared statement",
+    "42501": "permission denied",
+    "42703": "column ",
+    "42P01": "relation ",
+    "42P05": "prepared statement",
+}
+# In all languages, where a statement names a table that it does not list: that is no SQL, and the table may be there.
+NOT_LISTED: Final = "FROM"
 
 
-def meaning(message: str) -> str:
+def meaning(message: str, state: str | None = None) -> str:
     """What a message most often means, and what to do; empty where nothing is known.
 
     >>> meaning('relation "prices" does not exist')[:26]
     'A table or view is not the'
-    >>> meaning('relation "prices" already exists')
+    >>> meaning('relation "prices" already exists', "42P07")
+    ''
+    >>> meaning("la relazione ? non esiste", "42P01")[:26]
+    'A table or view is not the'
+    >>> meaning("missing FROM-clause entry for table ?", "42P01")
     ''
     """
     is_missing = message.endswith(NOT_THERE)
     told = (told for begin, told in MEANINGS if message.startswith(begin) and (is_missing or begin not in OF_MISSING))
-    return next(told, "")
+    by_state = "" if NOT_LISTED in message else BY_STATE.get(state or "", "")
+    return next(told, dict(MEANINGS).get(by_state, ""))

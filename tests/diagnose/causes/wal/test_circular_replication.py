@@ -51,6 +51,13 @@ def test_a_circle_of_three() -> None:
     assert len([one for one in finding.for_ if one.table == "session"]) == 3
 
 
+def test_many_databases_that_all_subscribe_to_each_other_are_gone_through_quickly() -> None:
+    names = [f"node_{number}" for number in range(12)]  # of which there are a hundred million circles
+    finding = told(*((one, f"{one}_to_{other}", other) for one in names for other in names if one != other))
+    assert finding is not None
+    assert len([one for one in finding.for_ if one.table == "session"]) == 2
+
+
 @pytest.mark.parametrize(
     "streams",
     [

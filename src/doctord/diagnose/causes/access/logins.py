@@ -122,7 +122,8 @@ def _reasons(case: Case, db: str, one: Refused) -> tuple[list[Evidence], list[Ev
 
 
 def _value(case: Case, name: str, db: str, entity: str | None) -> float | None:
-    return next((one.last for one in case.figures(name) if one.db == db and one.entity == entity), None)
+    one = case.figure(name, db, entity)
+    return one and one.last
 
 
 def _password(case: Case, db: str, one: Refused) -> Iterator[Sign]:

@@ -213,7 +213,7 @@ def transactions_fail(case: Case) -> Iterator[Claim]:
         if (one.kind in (OTHER, NO_PARTITION) or one.kind.may_be_meant) and one.is_told:
             confidence = 0.6 if one.kind.may_be_meant else 0.9
             for claim in _by_share(one, _title(case, one), confidence, _met(case, one)):
-                means = meaning(one.messages[0].message)
+                means = meaning(one.messages[0].message, one.messages[0].state)
                 yield replace(claim, first_steps=[f"First: {means[0].lower()}{means[1:]}"] if means else [])
 
 

@@ -170,8 +170,8 @@ def _index(scan: Scan) -> Evidence:
 
 def _of_table(case: Case, name: str, scan: Scan) -> float | None:
     """The last reading of a figure of the scanned table."""
-    of = (scan.figure.db, scan.figure.entity)
-    return next((figure.last for figure in case.figures(name) if (figure.db, figure.entity) == of), None)
+    one = case.figure(name, scan.figure.db, scan.figure.entity)
+    return one and one.last
 
 
 def changed_share(case: Case, scan: Scan) -> float | None:

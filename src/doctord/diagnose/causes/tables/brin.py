@@ -124,7 +124,8 @@ def _statements(case: Case, poor: Poor) -> list[Statement]:
 
 
 def _of(case: Case, name: str, db: str, entity: str) -> float | None:
-    return next((one.mean for one in case.figures(name) if (one.db, one.entity) == (db, entity)), None)
+    one = case.figure(name, db, entity)
+    return one and one.mean
 
 
 def _evidence(case: Case, poor: Poor) -> list[Evidence]:

@@ -91,5 +91,5 @@ def _claim(case: Case, db: str, database: str, trigger: EventTrigger, statements
 
 def _in_function(case: Case, db: str, database: str, trigger: EventTrigger) -> float | None:
     """Milliseconds a second that its function takes; null where functions are not tracked."""
-    entity = f"{database}.{trigger.function}"
-    return next((one.mean for one in case.figures(FUNCTION_TIME) if (one.db, one.entity) == (db, entity)), None)
+    one = case.figure(FUNCTION_TIME, db, f"{database}.{trigger.function}")
+    return one and one.mean

@@ -158,8 +158,8 @@ def _is_another_way(other: Index, by: Index, on: Condition) -> bool:
 
 def _of(case: Case, name: str, one: Reading) -> float | None:
     """The last reading of a figure of the table."""
-    key = (one.statement.db, one.entity)
-    return next((figure.last for figure in case.figures(name) if (figure.db, figure.entity) == key), None)
+    figure = case.figure(name, one.statement.db, one.entity)
+    return figure and figure.last
 
 
 def _read(one: Reading) -> list[Evidence]:

@@ -249,12 +249,11 @@ def _others(one: Rewritten, statement: Statement) -> list[Evidence]:
 
 
 def _dead(case: Case, one: Rewritten) -> list[Evidence]:
-    own = (one.db, one.entity)
-    dead = next((each.last for each in case.figures(PIECES_DEAD) if (each.db, each.entity) == own), None)
-    if not dead:
+    dead = case.figure(PIECES_DEAD, one.db, one.entity)
+    if not dead or not dead.last:
         return []
     return [Evidence("statistic", f"entity = '{one.entity}' and name = '{PIECES_DEAD}'",
-                     phrase("{:,.0f} dead pieces", dead), "", "they take room until a vacuum")]  # fmt: skip
+                     phrase("{:,.0f} dead pieces", dead.last), "", "they take room until a vacuum")]  # fmt: skip
 
 
 def _is_much(case: Case, statement: Statement) -> bool:

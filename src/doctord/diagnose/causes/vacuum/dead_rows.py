@@ -126,13 +126,12 @@ def _in_scans(case: Case, row: Mapping[str, Any], table: Versions | None) -> flo
 
 
 def _age(case: Case, row: Mapping[str, Any]) -> float:
-    entity = f"{row['database']}.{row['name']}"
-    return next((one.last for one in case.figures(AGE) if (one.db, one.entity) == (row["db"], entity)), 0.0)
+    one = case.figure(AGE, row["db"], f"{row['database']}.{row['name']}")
+    return one.last if one else 0.0
 
 
 def _made_s(case: Case, row: Mapping[str, Any]) -> float | None:
     """At most how long ago a table was made, emptied or frozen, seconds; null where no transaction began meanwhile."""
     per_s = next((one.mean for one in case.figures(TRANSACTIONS) if one.db == row["db"]), 0.0)
-    entity = f"{row['database']}.{row['name']}"
-    age = next((one.last for one in case.figures(AGE) if (one.db, one.entity) == (row["db"], entity)), None)
-    return None if age is None or not per_s else age / per_s
+    age = case.figure(AGE, row["db"], f"{row['database']}.{row['name']}")
+    return age.last / per_s if age and per_s else None

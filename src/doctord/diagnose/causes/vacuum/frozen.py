@@ -120,11 +120,8 @@ def _progress(case: Case, database: Statistic, first: Oldest | None) -> list[Evi
     if first is None or first.oid is None:
         return []
     entity = f"{database.entity} {first.oid}"
-    scanned, total = (
-        next((one.last for one in case.figures(name) if (one.db, one.entity) == (database.db, entity)), None)
-        for name in (SCANNED, TOTAL)
-    )
-    if scanned is None or not total:
+    scanned, total = (case.figure(name, database.db, entity) for name in (SCANNED, TOTAL))
+    if not scanned or not total or not total.last:
         return []
-    figure = phrase("{:share} of {} is vacuumed", scanned / total, first.name)
+    figure = phrase("{:share} of {} is vacuumed", scanned.last / total.last, first.name)
     return [Evidence("statistic", f"name = '{SCANNED}' and entity = '{entity}'", figure, "", "it is being frozen")]

@@ -136,7 +136,8 @@ def _in_table(case: Case, one: Statement, entity: str) -> float | None:
 
 def _of(case: Case, name: str, db: str, entity: str) -> float | None:
     """Mean of a figure of a table or an index; of a gauge that hardly changes as good as its last reading."""
-    return next((figure.mean for figure in case.figures(name) if (figure.db, figure.entity) == (db, entity)), None)
+    one = case.figure(name, db, entity)
+    return one and one.mean
 
 
 def _others_fetch(case: Case, one: Statement, entity: str, index: Index) -> bool:

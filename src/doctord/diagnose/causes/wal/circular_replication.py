@@ -1,5 +1,6 @@
 """Logical replication in a circle: a change that was replicated is replicated again, and never comes to rest."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
@@ -112,22 +113,23 @@ def _streams(case: Case) -> Iterator[Stream]:
 
 
 def _circles(streams: list[Stream]) -> Iterator[list[Stream]]:
-    """Streams of which each begins where the one before ends, and the first where the last does; each circle once."""
-    by_source: Mapping[Database, list[Stream]] = {
-        source: [one for one in streams if one.source == source] for source in dict.fromkeys(s.source for s in streams)
-    }
+    """The shortest way from each stream's target back to its source, each circle once.
+
+    Not all ways: of databases that all subscribe to each other these are too many to go through.
+    """
     told = set[frozenset[Stream]]()
     for first in streams:
-        ways = [[first]]
+        ways, known = deque([[first]]), {first.target}
         while ways:
-            way = ways.pop()
+            way = ways.popleft()
             if way[-1].target == first.source:
                 if frozenset(way) not in told:
                     told.add(frozenset(way))
                     yield way
-                continue
-            known = {one.target for one in way}
-            ways += [[*way, one] for one in by_source.get(way[-1].target, ()) if one.target not in known]
+                break
+            further = [one for one in streams if one.source == way[-1].target and one.target not in known]
+            known |= {one.target for one in further}
+            ways += [[*way, one] for one in further]
 
 
 def _changed(case: Case, one: Database) -> dict[str, float]:

@@ -127,4 +127,5 @@ def _fails(case: Case, db: str | None, entity: str) -> bool:
 
 
 def _last(case: Case, db: str, entity: str, name: str) -> float | None:
-    return next((one.last for one in case.figures(name) if (one.db, one.entity) == (db, entity)), None)
+    one = case.figure(name, db, entity)
+    return one and one.last
