@@ -47,8 +47,25 @@ MEANINGS: Final = (
     ),
     (
         "permission denied",
-        "A right is missing: a new table or function without GRANT to this role (ALTER DEFAULT PRIVILEGES), or an "
-        "owner that changed.",
+        "A right is missing: a new table or function without GRANT to this role (ALTER DEFAULT PRIVILEGES), an owner "
+        "that changed, or another one of that name in a schema that comes first in search_path (one with the role's "
+        "own name, by $user).",
+    ),
+    (
+        "there is no unique or exclusion constraint matching",
+        "No unique index has exactly the columns of ON CONFLICT: it was dropped, has other columns, is not valid, or "
+        "is partial, and then the statement has to repeat its condition: ON CONFLICT (...) WHERE ...",
+    ),
+    (
+        "no partition of relation",
+        "No partition takes these values: the next one was not created in time, or one was detached or dropped that is "
+        "still written to. Compare the bounds of those that there are (\\d+ of the table), create or attach it, and "
+        "think of a DEFAULT partition.",
+    ),
+    (
+        "stack depth limit exceeded",
+        "Something calls itself without an end: a function, or triggers that change each other's tables; CONTEXT in "
+        "the log tells each of them in turn. To raise max_stack_depth only has it fail later.",
     ),
     (
         "value too long for type",
@@ -81,6 +98,8 @@ BY_STATE: Final = {
     "23502": "null value in column",
     "26000": "prepared statement",
     "42501": "permission denied",
+    "42P10": "there is no unique or exclusion constraint matching",
+    "54001": "stack depth limit exceeded",
     "42703": "column ",
     "42P01": "relation ",
     "42P05": "prepared statement",

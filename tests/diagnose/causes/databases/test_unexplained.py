@@ -147,3 +147,13 @@ def test_who_is_in_it_is_named() -> None:
     assert told[1] == "user report, program export: 67 % of this waiting"
     assert found.for_[1].why == "select * from orders"
     assert found.database == "postgresql:5432"
+
+
+@pytest.mark.parametrize(("text", "severity"), [("create database ci_4 template ci", "note"), ("select 1", "warning")])
+def test_to_wait_until_nobody_is_in_a_database_is_a_note(text: str, severity: str) -> None:
+    waiting = {"wait_class": "Network", "event": "poll_schedule_timeout", "statement_id": "7"}
+    making = {"statement_id": "7", "text": text, "calls_per_s": 0.3, "elapsed_s_per_s": 0.5}
+    dataset = host(time={("CPU", "CPU"): 0.1}, sessions=[waiting], statements=[making])
+    finding = next(one for one in diagnose(dataset).findings if one.cause == "other_waits")
+    assert finding.severity == severity
+    assert ("only in CREATE and DROP DATABASE" in [said(item.figure) for item in finding.for_]) is (severity == "note")

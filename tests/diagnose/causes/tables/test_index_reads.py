@@ -18,17 +18,21 @@ FIND = {
 
 def told(
     *, entries: float = 60_000.0, changed: float = 60_000.0, scans: float = 20.0, other_scans: float = 0.0,
-    autovacuum: float = 0.0, dead: float = 0.0, **changes: Any,
+    autovacuum: float = 0.0, dead: float = 0.0, live: float = 120_000.0, counted: float | None = 120_000.0,
+    **changes: Any,
 ) -> Finding | None:  # fmt: skip
     figures: dict[tuple[str | None, str], float] = {
         ("bench.public.orders_day", "pg_stat_user_indexes.idx_scan"): scans,
         ("bench.public.orders_day", "pg_stat_user_indexes.idx_tup_read"): scans * entries,
         ("bench.public.orders_customer", "pg_stat_user_indexes.idx_scan"): other_scans,
-        (TABLE, "pg_stat_user_tables.n_live_tup"): 120_000.0,
+        (TABLE, "pg_stat_user_tables.n_live_tup"): live,
         (TABLE, "pg_stat_user_tables.n_mod_since_analyze"): changed,
         (TABLE, "pg_class.autovacuum_enabled"): autovacuum,
         (TABLE, "pg_stat_user_tables.n_dead_tup"): dead,
+        ("bench.public.customers", "pg_class.reltuples"): 10_000.0,
     }
+    if counted is not None:
+        figures[TABLE, "pg_class.reltuples"] = counted
     settings = [
         {"component": "pg_index", "db": DB, "name": f"{TABLE} {name}", "value": value}
         for name, value in (("orders_day", "btree (day)"), ("orders_customer", "btree (customer)"))
@@ -99,3 +103,13 @@ def test_fresh_statistics_leave_the_question_to_the_plan() -> None:
 )
 def test_what_is_no_such_scan(changes: dict[str, Any]) -> None:
     assert told(**changes) is None
+
+
+def test_a_table_that_nobody_ever_counted_has_no_statistics() -> None:
+    finding = told(live=0.0, changed=0.0, counted=None)
+    assert finding
+    assert "The statistics of public.orders are not there: by index orders_day" in said(finding.title)
+    assert "pg_upgrade" in " ".join(said(item.why) for item in finding.for_)
+    reset = told(live=0.0, changed=0.0)  # the planner knows its rows: only the server's counters began anew
+    assert reset
+    assert "are not there" not in said(reset.title)

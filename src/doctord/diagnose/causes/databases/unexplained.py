@@ -7,6 +7,7 @@ fills most of the time of a busy server. All else is time in which a session sto
 client, for a replica or for a limit: nobody asked for that, and a tenth of the time of it is told whatever it is.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -26,6 +27,7 @@ from doctord.diagnose.explained import named
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.words import shortened
+from doctord.regex import regex
 
 # Less than a tenth of the time, of which no more is known than its name, alarms nobody.
 SMALL = 0.1
@@ -49,6 +51,8 @@ JUDGED: Final = ("(", "CPU", "db file ", "direct path read", "cell ", "log file 
 # Oracle's own texts say what goes on; the others what may.
 SAYS_ITSELF: Final = "oracle"
 MOST_NAMED = 2
+OF_DATABASES: Final = regex(r"\s*(?:create|drop)\s+database\b", re.IGNORECASE)
+NEARLY_ALL: Final = 0.9
 
 
 @cause(last=True)
@@ -100,6 +104,7 @@ def _events(case: Case) -> list[TimeShare]:
 def _unexplained(case: Case, part: TimeShare, vendor: str | None) -> Claim:
     about = advice(part.event, part.wait_kind, vendor)
     says_itself = vendor == SAYS_ITSELF and about.is_own
+    on_purpose = _until_nobody_is_in(case, part)
     return Claim(
         phrase("Sessions wait for {}: {:share of database}", part.event, part.share),
         impact=part.share,
@@ -107,12 +112,29 @@ def _unexplained(case: Case, part: TimeShare, vendor: str | None) -> Claim:
         for_=[
             *_waiting(case, part, _what(about, vendor)),
             *_who(case, part),
+            *on_purpose,
             *(leaders(case, "v$latch.wait_time", "a latch waited for") if part.event.startswith("latch") else []),
         ],
         remedy=_told(about, vendor),
-        severity="note" if part.share < SMALL else None,
+        severity="note" if part.share < SMALL or on_purpose else None,
         database=_database(case, part),
     )
+
+
+def _until_nobody_is_in(case: Case, part: TimeShare) -> list[Evidence]:
+    """That it is in CREATE and DROP DATABASE alone, which wait until nobody is in the database or its template.
+
+    Source: PostgreSQL, src/backend/storage/ipc/procarray.c, CountOtherDBBackends: fifty looks, one every tenth of a
+    second, without a wait event.
+    """
+    rows = _rows(case, part)
+    ids = rows["statement_id"].drop_nulls().unique(maintain_order=True)
+    theirs = [one for one in ids if OF_DATABASES.match(case.statement_text(one) or "")]
+    waited_s = float(rows.filter(pl.col("statement_id").is_in(theirs))["interval_s"].sum())
+    if not theirs or waited_s < NEARLY_ALL * float(rows["interval_s"].sum()):
+        return []
+    why = "they wait up to 5 s until nobody is connected to the database or its template, and hold nobody up meanwhile"
+    return [Evidence("session", f"event = '{part.event}'", "only in CREATE and DROP DATABASE", "", why)]
 
 
 def _much_work(case: Case, part: TimeShare, vendor: str | None) -> Iterator[Claim]:

@@ -21,6 +21,7 @@ from doctord.regex import regex
 SCANS, READ = "pg_stat_user_indexes.idx_scan", "pg_stat_user_indexes.idx_tup_read"
 CHANGED, LIVE = "pg_stat_user_tables.n_mod_since_analyze", "pg_stat_user_tables.n_live_tup"
 ANALYZED, AUTOVACUUM = "pg_stat_user_tables.last_analyze_age_s", "pg_class.autovacuum_enabled"
+COUNTED: Final = "pg_class.reltuples"
 # They are read and thrown away in a millisecond: fewer are felt by nobody.
 MANY_ENTRIES: Final = 1000.0
 # Scans and calls of one statement are counted at different moments.
@@ -81,19 +82,20 @@ def index_reads_many_entries(case: Case) -> Iterator[Claim]:
     for one in [*_reading(case)][:MOST_TOLD]:
         share = one.statement.share
         for_, against = weigh(_signs(case, one))
-        is_stale = bool(for_)
+        without = _without_any(case, one)
+        is_stale = bool(for_ or without)
         rows = one.statement.rows_per_call or 0.0
         wanted = phrase("{:,.0f} rows", rows) if rows >= 2 else "one row or none"
         yield Claim(
-            phrase("The statistics of {} are out of date: by index {} a statement reads {:,.0f} rows for {}",
-                   one.table, one.by.name, one.entries, wanted)
+            phrase("The statistics of {} are {}: by index {} a statement reads {:,.0f} rows for {}",
+                   one.table, "not there" if without else "out of date", one.by.name, one.entries, wanted)
             if is_stale
             else phrase("By index {} of {} a statement reads {:,.0f} rows for {}: {}", one.by.name, one.table,
                         one.entries, wanted, shortened(one.statement.text or "")),
             impact=at_most(share),
             confidence=0.85 if is_stale and one.others else 0.75 if is_stale or one.others else 0.6,
             severity=severity(case, share, slowed=True),
-            for_=[*_read(one), *for_, *_unscanned(one), *(_left_alone(case, one) if is_stale else [])],
+            for_=[*_read(one), *for_, *without, *_unscanned(one), *(_left_alone(case, one) if is_stale else [])],
             against=against,
             not_measured=[THE_PLAN],
             first_steps=[phrase("First: ANALYZE {}, which takes seconds, and look at its plan again.", one.table)]
@@ -184,6 +186,21 @@ def _signs(case: Case, one: Reading) -> list[Sign]:
              None if changed is None or live is None else changed / max(live, 1.0), CHANGED_SHARE,
              "{:share} as many rows changed since the last ANALYZE as the table has", when,
              "statistics are fresh: the columns depend on one another, or no index holds more of the condition")
+    ]  # fmt: skip
+
+
+def _without_any(case: Case, one: Reading) -> list[Evidence]:
+    """That nobody counted the table: neither ANALYZE nor VACUUM since the server's figures began, nor the planner."""
+    live, counted = _of(case, LIVE, one), _of(case, COUNTED, one)
+    if live != 0 or counted is not None or _of(case, ANALYZED, one) is not None:
+        return []
+    if not any(figure.db == one.statement.db for figure in case.figures(COUNTED)):
+        return []  # of no table is it told what the planner counts with
+    return [
+        Evidence("statistic", f"name = '{LIVE}' and entity = '{one.entity}'",
+                 phrase("0 rows, as far as the server counted, and {:,.0f} by one scan", one.entries), "",
+                 "no ANALYZE or VACUUM is on record, and pg_class.reltuples is unknown, as after pg_upgrade, which "
+                 "leaves the planner's statistics behind: all tables lack them then (ANALYZE each database)")
     ]  # fmt: skip
 
 
