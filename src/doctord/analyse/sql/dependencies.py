@@ -129,18 +129,21 @@ class Dependencies:
             if found := _KEY.match(value):
                 yield ForeignKey(name, tuple(found["columns"].split(", ")), found["table"])
 
+    def every_trigger(self) -> Iterator[Trigger]:
+        """All triggers of tables, by table and name."""
+        for named, value in self._told[TRIGGERS].items():
+            table, _, name = named.partition(" ")
+            if found := _TRIGGER.match(value):
+                events = tuple(found["events"].split(", "))
+                is_deferred = found["deferred"] is not None
+                yield Trigger(name, table, found["when"], events, found["level"], found["function"], is_deferred)
+
     def triggers(self, text: str) -> Iterator[Trigger]:
         """The triggers that a statement fires, by what its text writes."""
         for write in writes(text):
-            for named, value in self._told[TRIGGERS].items():
-                table, _, name = named.partition(" ")
-                found = _TRIGGER.match(value)
-                if found is None or bare(table) != write.table:
-                    continue
-                events = tuple(found["events"].split(", "))
-                if {*events} & {*write.events}:
-                    is_deferred = found["deferred"] is not None
-                    yield Trigger(name, table, found["when"], events, found["level"], found["function"], is_deferred)
+            for one in self.every_trigger():
+                if bare(one.table) == write.table and {*one.events} & {*write.events}:
+                    yield one
 
     def reads(self, name: str) -> frozenset[str]:
         """All that a function, a view or a parent reads, be it by way of others; empty where that is not known."""

@@ -15,6 +15,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.service import mysql_failing
 from doctord.diagnose.causes.service.met_by import met_by
 from doctord.diagnose.common import time_limits
+from doctord.diagnose.common.error_context import in_the_catalogue
 from doctord.diagnose.common.failures import NO_PARTITION, OTHER, Failed, failed, is_over, of_kind, severity_of
 from doctord.diagnose.common.known_errors import meaning
 from doctord.diagnose.common.time_limits import TimeLimit, time_limit
@@ -197,8 +198,9 @@ def transactions_fail(case: Case) -> Iterator[Claim]:
         an error that its own functions raise, a lock that it did not wait for) most of the transactions. In MySQL and
         MariaDB the same of statements, as performance_schema counts those that fail.
     Hurts because: what was asked for was not done, and whoever asked was told so.
-    Speaks for it: the part of the transactions that fail, by SQLSTATE and message; who meets it; in MySQL by the number
-        of the error and by statement.
+    Speaks for it: the part of the transactions that fail, by SQLSTATE and message; who meets it; what the catalogue
+        adds to the message: tables of that name in several schemas, the partitions that there are, triggers that call
+        each other; in MySQL by the number of the error and by statement.
     Speaks against it: errors that end no transaction, after a savepoint: fewer rollbacks than errors.
     Remedy: By SQLSTATE, the most frequent first: class 42 is a statement that can never succeed (a release that does
         not fit the schema, a missing right), 22 a value that does not fit, 23 a constraint (INSERT ... ON CONFLICT in
@@ -212,7 +214,8 @@ def transactions_fail(case: Case) -> Iterator[Claim]:
     for one in (each for db in case.dbs for each in failed(case, db)):
         if (one.kind in (OTHER, NO_PARTITION) or one.kind.may_be_meant) and one.is_told:
             confidence = 0.6 if one.kind.may_be_meant else 0.9
-            for claim in _by_share(one, _title(case, one), confidence, _met(case, one)):
+            more = [*_met(case, one), *in_the_catalogue(case, one.db, one.messages[0].message)]
+            for claim in _by_share(one, _title(case, one), confidence, more):
                 means = meaning(one.messages[0].message, one.messages[0].state)
                 yield replace(claim, first_steps=[f"First: {means[0].lower()}{means[1:]}"] if means else [])
 
