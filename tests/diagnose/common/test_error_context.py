@@ -49,12 +49,19 @@ def test_the_next_partition_was_not_created() -> None:
     assert figure.endswith("readings_19")
 
 
+def test_with_more_children_than_are_recorded_nobody_knows_which_are_none() -> None:
+    more = {("pg_inherits", f"shop.public.others_{one}"): "public.others" for one in range(500)}
+    tables = [f"shop.public.readings_{one}" for one in (8, 9)]
+    assert told(NO_PARTITION, tables, children(9) | more) == ["partitions of readings: readings_9"]
+
+
 def test_two_tables_of_one_name() -> None:
     tables = ["shop.app.prices", "shop.public.prices", "other.public.prices"]
     assert told(DENIED, tables) == ["database shop has 2 of that name: app.prices, public.prices"]
     assert told('column "net" of relation "prices" does not exist', tables)
     assert told(DENIED, tables[1:]) == []
     assert told("permission denied for schema prices", tables) == []
+    assert told('relation "prices" already exists', tables) == []
 
 
 def test_triggers_that_call_each_other() -> None:

@@ -14,6 +14,8 @@ from typing import Final, NamedTuple
 from doctord.dataset.waits.postgres import Wait
 
 TO_THE_LOG: Final = ": stderr"
+# Where a sleep of the server's stands in the kernel: in select(2) or in nanosleep(2), by version.
+SLEEPS: Final = ("poll_schedule_timeout", "do_select", "hrtimer_nanosleep", "do_nanosleep", "common_nsleep")
 OFF_CPU: Final = "off the CPU"
 """What is left of sessions that wait for nothing that the server names, and were not on a CPU either."""
 

@@ -1,6 +1,7 @@
 """What a database's own catalogue adds to an error's words: tables of one name, partitions, triggers in a ring."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 import polars as pl
@@ -12,11 +13,14 @@ from doctord.diagnose.phrase import listed, phrase
 from doctord.regex import regex
 
 LIVE: Final = "pg_stat_user_tables.n_live_tup"
-NAMED: Final = regex(r'^(?:permission denied for (?:table|view) "?|column .* of relation "|relation ")(?P<name>[\w$]+)')
+NAMED: Final = regex(
+    r'^(?:permission denied for table |(?:column .* of )?relation "(?=.* does not exist$))(?P<name>[\w$]+)'
+)
 NO_PARTITION: Final = regex(r'^no partition of relation "(?P<name>[^"]+)"')
 STACK: Final = "stack depth limit exceeded"
 NUMBER: Final = regex(r"\d+")
 MOST_NAMED: Final = 12
+MOST_RINGS: Final = 3
 # Of more children the oldest are not recorded (collect/postgres/statistics/objects/dependencies.py).
 MOST_RECORDED: Final = 500
 
@@ -55,9 +59,11 @@ def _partitions(case: Case, db: str, name: str) -> Iterator[Evidence]:
         highest = [bare(child) for child in children[-MOST_NAMED:]]
         yield Evidence("setting", where, phrase("partitions of {}: {}", name, listed(*highest, by=", ")), "",
                        "none of them takes the values")  # fmt: skip
+        if _is_cut(case, db, database):
+            continue
         patterns = {NUMBER.sub("#", child) for child in children if NUMBER.search(child)}
         alike = [one for one in _tables(case, db) if one not in children and NUMBER.sub("#", one) in patterns]
-        if alike and len(children) < MOST_RECORDED:
+        if alike:
             told = [one.partition(".")[2] for one in alike[-MOST_NAMED:]]
             yield Evidence("statistic", f"name = '{LIVE}' and starts_with(entity, '{database}.')",
                            phrase("called like a partition, and none: {}", listed(*told, by=", ")), "",
@@ -66,30 +72,47 @@ def _partitions(case: Case, db: str, name: str) -> Iterator[Evidence]:
 
 def _children(case: Case, db: str, parent: str) -> dict[str, list[str]]:
     """By database the partitions of the table of that name, as far as they are recorded, in order of their numbers."""
-    rows = case.dataset.frame("setting").filter((pl.col("component") == INHERITS) & (pl.col("db") == db))
-    last = dict(rows.sort("ts", maintain_order=True).select("name", "value").iter_rows())
     found: dict[str, list[str]] = {}
-    for child, value in sorted(last.items(), key=lambda it: ([int(one) for one in NUMBER.findall(it[0])], it[0])):
+    for child, value in sorted(
+        _inherited(case, db).items(), key=lambda it: ([int(one) for one in NUMBER.findall(it[0])], it[0])
+    ):
         if value and bare(value) == parent:
             found.setdefault(child.partition(".")[0], []).append(child)
     return found
 
 
+def _is_cut(case: Case, db: str, database: str) -> bool:
+    """Whether the database has more children than are recorded: then one that is not among them may be one."""
+    return (
+        sum(value is not None for name, value in _inherited(case, db).items() if name.startswith(f"{database}."))
+        >= MOST_RECORDED
+    )
+
+
+def _inherited(case: Case, db: str) -> dict[str, str | None]:
+    """The parent of each child, as it was told last; null once it is none any more."""
+    rows = case.dataset.frame("setting").filter((pl.col("component") == INHERITS) & (pl.col("db") == db))
+    return dict(rows.sort("ts", maintain_order=True).select("name", "value").iter_rows())
+
+
 def _rings(case: Case, db: str) -> Iterator[Evidence]:
-    """Two triggers, the function of each of which names the table of the other."""
+    """Two triggers, the function of each of which names the table of the other; the first few."""
     rows = case.dataset.frame("setting").filter((pl.col("component") == TRIGGERS) & (pl.col("db") == db))
     for database in rows["name"].str.split(".").list.first().unique(maintain_order=True):
-        depends = Dependencies(case.dataset, db, database)
-        every = [*depends.every_trigger()]
-        for place, one in enumerate(every):
-            for other in every[place + 1 :]:
-                if _calls(depends, one, other) and _calls(depends, other, one):
-                    yield Evidence("setting", f"component = '{TRIGGERS}' and starts_with(name, '{database}.')",
-                                   phrase("triggers {} of {} and {} of {}", one.name, one.table, other.name,
-                                          other.table),
-                                   "", "the function of each names the table of the other: they may call each other "
-                                   "without an end")  # fmt: skip
+        for one, other in islice(_pairs(Dependencies(case.dataset, db, database)), MOST_RINGS):
+            yield Evidence("setting", f"component = '{TRIGGERS}' and starts_with(name, '{database}.')",
+                           phrase("triggers {} of {} and {} of {}", one.name, one.table, other.name, other.table), "",
+                           "the function of each names the table of the other: they may call each other without an "
+                           "end")  # fmt: skip
 
 
-def _calls(depends: Dependencies, one: Trigger, other: Trigger) -> bool:
-    return one.table != other.table and other.table in depends.reads(one.function)
+def _pairs(depends: Dependencies) -> Iterator[tuple[Trigger, Trigger]]:
+    every = [*depends.every_trigger()]
+    read = {function: depends.reads(function) for function in dict.fromkeys(one.function for one in every)}
+    by_table: dict[str, list[Trigger]] = {}
+    for one in every:
+        by_table.setdefault(one.table, []).append(one)
+    for one in every:
+        for table in sorted(read[one.function] & by_table.keys()):
+            if one.table < table:  # each pair once
+                yield from ((one, other) for other in by_table[table] if one.table in read[other.function])

@@ -149,9 +149,17 @@ def test_who_is_in_it_is_named() -> None:
     assert found.database == "postgresql:5432"
 
 
-@pytest.mark.parametrize(("text", "severity"), [("create database ci_4 template ci", "note"), ("select 1", "warning")])
-def test_to_wait_until_nobody_is_in_a_database_is_a_note(text: str, severity: str) -> None:
-    waiting = {"wait_class": "Network", "event": "poll_schedule_timeout", "statement_id": "7"}
+@pytest.mark.parametrize(
+    ("event", "text", "severity"),
+    [
+        ("poll_schedule_timeout", "create database ci_4 template ci", "note"),
+        ("hrtimer_nanosleep", "DROP DATABASE ci_4", "note"),
+        ("CheckpointDone", "create database ci_4 template ci", "warning"),  # that is no sleep of its own
+        ("poll_schedule_timeout", "select 1", "warning"),
+    ],
+)
+def test_to_wait_until_nobody_is_in_a_database_is_a_note(event: str, text: str, severity: str) -> None:
+    waiting = {"wait_class": "Other", "event": event, "statement_id": "7"}
     making = {"statement_id": "7", "text": text, "calls_per_s": 0.3, "elapsed_s_per_s": 0.5}
     dataset = host(time={("CPU", "CPU"): 0.1}, sessions=[waiting], statements=[making])
     finding = next(one for one in diagnose(dataset).findings if one.cause == "other_waits")

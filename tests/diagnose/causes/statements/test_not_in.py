@@ -1,5 +1,7 @@
 """NOT IN over lists that are gone through for each row, and over those that are hashed."""
 
+import sys
+
 import pytest
 
 from diagnose.hosts import DB, host
@@ -60,3 +62,8 @@ def test_what_is_none(text: str, temp_bytes_a_call: float, listed: str) -> None:
 def test_a_schema_and_quotes_in_the_text() -> None:
     assert told(found(LETTER.replace("from unsubscribed", 'from "public".unsubscribed')))
     assert told(found(LETTER.replace("from unsubscribed", "from other.unsubscribed"))) is None
+
+
+def test_a_list_that_fits_its_hash_table_is_not_what_spills(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "ROWS", 10_000.0)
+    assert told(found()) is None

@@ -42,7 +42,7 @@ def test_settings_that_make_workers_seem_free() -> None:
         (DEFAULTS, STARTING, 60.0),
         (FREE, HARDLY, 60.0),
         (FREE, STARTING, 0.5),  # two seconds each: they gain by workers
-        ({"parallel_setup_cost": "8MB"}, STARTING, 60.0),
+        ({"min_parallel_table_scan_size": "1024"}, STARTING, 60.0),  # of 8 kB each: the default
     ],
 )
 def test_what_is_none(settings: Mapping[str, str], sessions: int, calls_per_s: float) -> None:

@@ -18,7 +18,7 @@ from doctord.analyse.time import UNACCOUNTED, TimeShare
 from doctord.dataset.tables import WORKING
 from doctord.dataset.waits.advice import Advice, advice
 from doctord.dataset.waits.events import VENDORS, find
-from doctord.dataset.waits.kernel import OFF_CPU
+from doctord.dataset.waits.kernel import OFF_CPU, SLEEPS
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.oracle import leaders
@@ -122,18 +122,20 @@ def _unexplained(case: Case, part: TimeShare, vendor: str | None) -> Claim:
 
 
 def _until_nobody_is_in(case: Case, part: TimeShare) -> list[Evidence]:
-    """That it is in CREATE and DROP DATABASE alone, which wait until nobody is in the database or its template.
+    """That CREATE and DROP DATABASE alone sleep, as they do until nobody is in the database or its template.
 
     Source: PostgreSQL, src/backend/storage/ipc/procarray.c, CountOtherDBBackends: fifty looks, one every tenth of a
     second, without a wait event.
     """
+    if part.event not in SLEEPS:
+        return []
     rows = _rows(case, part)
     ids = rows["statement_id"].drop_nulls().unique(maintain_order=True)
     theirs = [one for one in ids if OF_DATABASES.match(case.statement_text(one) or "")]
     waited_s = float(rows.filter(pl.col("statement_id").is_in(theirs))["interval_s"].sum())
     if not theirs or waited_s < NEARLY_ALL * float(rows["interval_s"].sum()):
         return []
-    why = "they wait up to 5 s until nobody is connected to the database or its template, and hold nobody up meanwhile"
+    why = "they wait up to 5 s until nobody is connected to it or to its template, and let nobody in there meanwhile"
     return [Evidence("session", f"event = '{part.event}'", "only in CREATE and DROP DATABASE", "", why)]
 
 

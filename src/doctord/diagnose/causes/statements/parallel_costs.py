@@ -13,16 +13,17 @@ from doctord.diagnose.common.slowed import severity
 from doctord.diagnose.finding import Claim, Evidence, at_most
 from doctord.diagnose.phrase import listed, phrase
 from doctord.diagnose.words import shortened
+from doctord.units import setting_number
 
 # What a leader waits for while its workers are started, hand over their rows, and end.
 WAITS: Final = ("BgWorkerStartup", "BgWorkerShutdown", "ExecuteGather", "MessageQueueInternal", "MessageQueueReceive",
                 "ParallelFinish")  # fmt: skip
-# The default and what is far below it: a tenth. Sizes are in blocks.
+# The unit that the server tells them in, and the default; far below that is a tenth.
 DEFAULTS: Final = {
-    "parallel_setup_cost": (1000.0, "1000"),
-    "parallel_tuple_cost": (0.1, "0.1"),
-    "min_parallel_table_scan_size": (1024.0, "8MB"),
-    "min_parallel_index_scan_size": (64.0, "512kB"),
+    "parallel_setup_cost": (None, "1000"),
+    "parallel_tuple_cost": (None, "0.1"),
+    "min_parallel_table_scan_size": ("8kB", "8MB"),
+    "min_parallel_index_scan_size": ("8kB", "512kB"),
 }
 FAR_BELOW: Final = 0.1
 # To start two processes and to end them takes some milliseconds: a statement of more than a fifth of a second gains.
@@ -73,10 +74,9 @@ def _free(case: Case, one: Statement) -> list[tuple[str, str]]:
 
 
 def _is_far_below(name: str, value: str) -> bool:
-    try:
-        return float(value) <= FAR_BELOW * DEFAULTS[name][0]
-    except ValueError:
-        return False  # a role's setting may have a unit: 8MB
+    unit, default = DEFAULTS[name]
+    own, usual = setting_number(value, unit), setting_number(default)
+    return own is not None and usual is not None and own <= FAR_BELOW * usual
 
 
 def _claim(case: Case, db: str, share: float, short: list[Statement], settings: list[tuple[str, str]]) -> Claim:

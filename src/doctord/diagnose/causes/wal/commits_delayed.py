@@ -8,6 +8,7 @@ import polars as pl
 
 from doctord.analyse.locking.locks import LOCKS
 from doctord.dataset.tables import CLIENT
+from doctord.dataset.waits.kernel import SLEEPS
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.by_server import of_events, waited_by_server
@@ -25,8 +26,6 @@ WAITED_FOR: Final = "synchronous_commit"
 # PostgreSQL advises half of a flush, which a disk ends within milliseconds: longer was meant in another unit.
 LONG_MS: Final = 20.0
 SIBLINGS_DEFAULT: Final = 5
-# Where a sleep of the server's stands in the kernel: in select(2) or in nanosleep(2), by version.
-SLEEPS: Final = ("poll_schedule_timeout", "do_select", "hrtimer_nanosleep", "do_nanosleep", "common_nsleep")
 # Sleepers are sampled, flushes counted: a quarter more may be chance; what sleeps longer sleeps for another reason.
 BY_CHANCE: Final = 1.25
 # Of the waits for the log: fewer fell to commits that could have slept, and the log is slow by itself.
