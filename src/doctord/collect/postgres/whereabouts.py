@@ -59,10 +59,13 @@ def _is_silent(end: End) -> bool:
 
 
 def _gone(missing: list[Address], proc: Path) -> list[Address]:
-    """Those whose address nobody here has: a port that somebody has may be redirected to the server's."""
+    """Those whose address nobody here has: who is connected by it may be redirected to the server.
+
+    Of a connection that has ended the kernel keeps an address for a minute (TIME_WAIT): that is nobody's.
+    """
     if not missing:
         return []
-    taken = {end.local for end in tcp_ends()}
+    taken = {end.local for end in tcp_ends() if end.state == ESTABLISHED}
     alone = all(_is_loopback(client[0]) for client in missing) or _is_alone(proc)
     return [client for client in missing if client not in taken and (alone or _is_loopback(client[0]))]
 

@@ -140,6 +140,23 @@ def test_a_missing_end_is_no_proof_where_its_port_is_somebody_elses() -> None:
             assert whereabouts(port, [own])[own].fate is None
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may end a connection without a word (TCP_REPAIR)")
+def test_an_address_that_is_kept_after_another_connection_is_nobodys() -> None:
+    with connection() as (client, _, port), socket.create_server(("127.0.0.1", 0)) as elsewhere:
+        own = client.getsockname()
+        client.setsockopt(socket.IPPROTO_TCP, TCP_REPAIR, 1)
+        client.close()
+        with socket.socket() as other:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            other.bind(own)
+            other.connect(elsewhere.getsockname())
+            accepted, _ = elsewhere.accept()
+        with accepted:
+            accepted.recv(1)  # it has ended, and so does this end: the first to end waits (TIME_WAIT)
+        assert [end.state for end in tcp_ends(own[1]) if end.local == own] == [6]
+        assert whereabouts(port, [own])[own].fate == "gone"
+
+
 def test_an_address_of_this_host_proves_it_only_where_no_other_namespace_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
