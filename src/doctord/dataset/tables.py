@@ -50,6 +50,9 @@ def _table(name: str, row: str, *columns: tuple[str, ColumnType, str], entity: t
     return Table(name, row, _EVERY_ROW + tuple(Column(*column) for column in columns), entity)
 
 
+PLAN_HOLDS_S: Final = 4000
+"""A plan that was read no longer ago than this holds: it is asked for again within the hour."""
+
 TABLES: Final[dict[str, Table]] = {
     table.name: table
     for table in (
@@ -263,6 +266,26 @@ TABLES: Final[dict[str, Table]] = {
             ("wal_bytes_per_s", "f64", "Redo (WAL) generated."),
             ("plan_id", "str", "Identifier of the plan."),
             entity=("db", "instance", "statement_id"),
+        ),
+        _table(
+            "plan",
+            "one node of the plan of a statement, as the planner makes it for no values in particular",
+            ("db", "str", "Database server."),
+            ("database", "str", "Database inside the server."),
+            ("statement_id", "str", "As in `session`."),
+            ("step", "i64", "Number of the node, from 0 (the top); each stands before those below it."),
+            ("parent", "i64", "The node above; null for the top."),
+            ("kind", "str", "What it does, in EXPLAIN's words (`Seq Scan`, `Hash Anti Join`, `HashAggregate`)."),
+            ("relationship", "str", "What it is to the node above: `Outer`, `Inner`, `SubPlan 1`, `CTE x`, ..."),
+            ("relation", "str", "Table (with its schema), function or CTE that it reads or changes."),
+            ("index", "str", "Index that it goes by."),
+            ("rows", "f64", "Rows that the planner expects of each run of it."),
+            ("width_bytes", "f64", "Bytes of a row, as it expects."),
+            ("cost", "f64", "Cost of a run up to its last row, in the planner's units (seq_page_cost is 1)."),
+            ("condition", "str", "What it looks up or joins by (Index Cond, Hash Cond, ...), without constants."),
+            ("filter", "str", "What it throws rows away by (Filter, Join Filter, ...), without constants."),
+            ("detail", "str", "What else is told of it: sort, group and cache keys, workers."),
+            entity=("db", "database", "statement_id", "step"),
         ),
         _table(
             "statistic",

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from doctord._native import Batch, read_segment
 from doctord.dataset.dataset import Dataset, arrow_schema
-from doctord.dataset.tables import OLD_NAMES, OLD_WORDS, TABLES
+from doctord.dataset.tables import OLD_NAMES, OLD_WORDS, PLAN_HOLDS_S, TABLES
 from doctord.lake.place import LakeError, LakePaths, begun
 from doctord.lake.sealed import A_DAY, Interval, Sound, examined, readable
 from doctord.lake.store.shipped import Shipped
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _A_WRITE_S: Final = 0.05  # far more than it takes to put a frame into the page cache
 _INSIDE: Final = 'SELECT * FROM "{table}" WHERE ts > $1 AND ts <= $2 AND ({condition})'
 # A setting is recorded when a recorder starts and when it changes: the last word before an interval holds in it. What
-# could not be seen is told once by each recorder, and holds until the next one starts.
+# could not be seen is told once by each recorder, and holds until the next one starts. A plan is asked for every hour.
 _LASTING: Final = {
     "event": "SELECT * FROM \"{table}\" WHERE ts <= $2 AND ({condition}) AND (ts > $1 OR (kind = 'not measured' "
     "AND ts >= coalesce((SELECT max(ts) FROM event WHERE kind = 'recording' AND ts <= $2), '-infinity'::TIMESTAMP)))",
@@ -38,6 +38,7 @@ _LASTING: Final = {
     "QUALIFY ts > $1 OR "
     "row_number() OVER (PARTITION BY host, component, db, instance, name ORDER BY ts DESC, line DESC) = 1 "
     "ORDER BY ts, host, component, db, instance, name, line",  # a window hands rows out in no order
+    "plan": _INSIDE.replace("$1", f"$1 - INTERVAL {PLAN_HOLDS_S} SECOND"),
 }
 _PLAIN: Final = {pa.timestamp("us", "UTC"): pa.timestamp("us")}
 

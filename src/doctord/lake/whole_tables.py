@@ -5,7 +5,7 @@ For tables that are wanted whole and have the columns of today. Files of before,
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +15,7 @@ from polars.selectors import datetime as datetimes
 
 from doctord.dataset.arrow import polars_frame
 from doctord.dataset.dataset import arrow_schema
-from doctord.dataset.tables import OLD_WORDS, TABLES
+from doctord.dataset.tables import OLD_WORDS, PLAN_HOLDS_S, TABLES
 
 
 def rows_between(
@@ -75,9 +75,15 @@ def _events(rows: pl.DataFrame, since: datetime, until: datetime) -> pl.DataFram
     return rows.filter((pl.col("ts") > since) | (is_told if began is None else is_told & (pl.col("ts") >= began)))
 
 
+def _plans(rows: pl.DataFrame, since: datetime, until: datetime) -> pl.DataFrame:
+    """Recorded once an hour, as long as their statements take much of the time."""
+    return _inside(rows, since - timedelta(seconds=PLAN_HOLDS_S), until)
+
+
 _LASTING: Final[Mapping[str, Callable[[pl.DataFrame, datetime, datetime], pl.DataFrame]]] = {
     "setting": _settings,
     "event": _events,
+    "plan": _plans,
 }
 
 

@@ -25,6 +25,7 @@ from doctord.collect.postgres.statistics.lock_table import LockTable
 from doctord.collect.postgres.statistics.objects.notifiers import Notifiers
 from doctord.collect.postgres.statistics.objects.relations import Relations
 from doctord.collect.postgres.statistics.objects.schema import Schema
+from doctord.collect.postgres.statistics.plans.plans import Plans
 from doctord.collect.postgres.statistics.rights import note_rights
 from doctord.collect.postgres.statistics.role_settings import RoleSettings
 from doctord.collect.postgres.statistics.settings import Settings
@@ -55,7 +56,7 @@ class Part(Protocol):
 
 
 class StatisticsCollector:
-    """Fills `statistic`, `statement`, `space`, `filesystem` and `setting` for one server.
+    """Fills `statistic`, `statement`, `plan`, `space`, `filesystem` and `setting` for one server.
 
     `event` has what its log tells.
 
@@ -70,7 +71,7 @@ class StatisticsCollector:
         self.name = f"{link.db} statistics"
         self._link = link
         self._cost = Cost(self.name)
-        held = Held()
+        held, statements = Held(), Statements()
         self._log = ServerLog(link.db, held.known)
         self._parts: tuple[Part, ...] = (
             Settings(),
@@ -89,7 +90,8 @@ class StatisticsCollector:
             Replication(),
             Subscriptions(),
             Archiver(),
-            Statements(),
+            statements,
+            Plans(statements),
             Relations(),
             Sizes(),
             Folders(),

@@ -28,6 +28,9 @@ _TOP: Final = 200
 _TEXT_LENGTH: Final = 2000
 _TEXTS_KEPT: Final = 5000
 _LOOK_EVERY_S: Final = 300.0
+# Of the time of all statements, and in sessions on average: what is less is felt by nobody.
+_PART: Final = 0.05
+_LEAST_SESSIONS: Final = 0.005
 
 _INSTALLED: Final = """\
 SELECT /* doctord */ nspname AS schema FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
@@ -105,7 +108,9 @@ class Statements:
     has recorded; of commands that come again and again, which roles run them; and how much each role does (`RoleWork`).
 
     The extension shows the whole server's statements in whichever database it was created: the largest are looked into.
-    CPU time and plans are not counted by the server and stay null.
+    CPU time and plans are not counted by the server and stay null. `costliest` are those of the last reading that took
+    a twentieth of all that it tells and more, by the number of their database and their own, and `place` where the
+    extension is: a link, and the schema there; null before it was found.
     """
 
     name = "statements"
@@ -113,8 +118,9 @@ class Statements:
     def __init__(self) -> None:
         """Due soon after the start, then every half minute."""
         self.cadence = Cadence(every_s=30, early_s=EARLY)
+        self.costliest: list[tuple[int, int]] = []
+        self.place: tuple[Link, str] | None = None
         self._databases = Databases()
-        self._found: tuple[Link, str] | None = None
         self._further: list[str] = []
         self._looked_at = -math.inf
         self._counters = Counters[Key](from_zero=True)
@@ -136,6 +142,7 @@ class Statements:
             return self._role_work.read(link.db, where, schema, self._ours)
         top = _costliest(increase)
         self._learn_texts(where, schema, [statement for (_, statement), _ in top])
+        self.costliest = [key for key, _ in _that_matter(top) if key[1] not in self._ours]
         return [
             *self._batches(link, top, increase.interval_s),
             *self._spent_before(link, top, increase),
@@ -208,18 +215,18 @@ class Statements:
 
     def _look(self, link: Link) -> tuple[Link, str] | None:
         """The link to a database that has the extension, and the schema that it is in there."""
-        if self._found is None and time.monotonic() - self._looked_at >= _LOOK_EVERY_S:
+        if self.place is None and time.monotonic() - self._looked_at >= _LOOK_EVERY_S:
             self._looked_at = time.monotonic()
             for candidate in self._databases.links(link):
                 if installed := candidate.query(_INSTALLED):
-                    self._found = (candidate, installed[0]["schema"])
+                    self.place = (candidate, installed[0]["schema"])
                     self._further = _known(candidate, installed[0]["schema"])
                     break
             else:
                 link.notices.not_measured(
                     link.db, "statements", "pg_stat_statements is in none of the databases", _HINT
                 )
-        return self._found
+        return self.place
 
     def _learn_texts(self, where: Link, schema: str, statements: list[int]) -> None:
         if len(self._texts) > _TEXTS_KEPT:
@@ -248,6 +255,12 @@ def _costliest(increase: Increase[Key]) -> list[Cost]:
         statements.setdefault((database, statement), {})[column] = per_s
     executed = [item for item in statements.items() if item[1].get("calls_per_s")]
     return sorted(executed, key=lambda item: -item[1].get("elapsed_s_per_s", 0.0))[:_TOP]
+
+
+def _that_matter(top: list[Cost]) -> list[Cost]:
+    """Those that took a part of the time worth a look at their plans."""
+    spent = sum(figures.get("elapsed_s_per_s", 0.0) for _, figures in top)
+    return [one for one in top if one[1].get("elapsed_s_per_s", 0.0) >= max(_PART * spent, _LEAST_SESSIONS)]
 
 
 def _is_slower(now: Mapping[str, float], past: Mapping[str, float]) -> bool:

@@ -1,0 +1,111 @@
+"""Plans of the statements that take most of the time: each is explained once an hour, for no values in particular."""
+
+import math
+import os
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from psycopg import sql
+
+from doctord._native import Batch
+from doctord.collect.core.link import Away
+from doctord.collect.core.rates import EARLY, Cadence
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.plans.explain import Asked, NotExplained, Why, explain, is_explained
+from doctord.collect.postgres.statistics.plans.nodes import nodes
+from doctord.collect.postgres.statistics.statements import Statements
+from doctord.dataset.rows import now_us, rows
+
+_AGAIN_S: Final = 3600.0
+_AT_ONCE: Final = 8
+_BUDGET_S: Final = 1.0
+# Statements of which no second look is taken; whoever writes values into names has new ones all the time.
+_REMEMBERED: Final = 2000
+_TEXTS: Final = """\
+SELECT /* doctord */ DISTINCT ON (s.dbid, s.queryid) s.dbid AS number, s.queryid AS statement_id, d.datname AS database,
+       r.rolname AS role, s.query AS text
+FROM {schema}.pg_stat_statements(true) AS s JOIN pg_database AS d ON d.oid = s.dbid
+     JOIN pg_roles AS r ON r.oid = s.userid
+WHERE (s.dbid, s.queryid) IN (SELECT * FROM unnest(%s::oid[], %s::bigint[])) AND s.query IS NOT NULL
+ORDER BY s.dbid, s.queryid, s.total_exec_time DESC
+"""
+_HINTS: Final[dict[Why, str]] = {
+    "not granted": "GRANT pg_read_all_data TO the role that doctord connects as (14 and later: it may read all tables "
+    "then), or GRANT it the roles that run the statements",
+    "code of others": "explain them by hand, as the role that runs them",
+}
+
+
+class Plans:
+    """Fills `plan` with the plans of the statements that take a twentieth of the statements' time and more.
+
+    A plan is asked for once an hour, eight at a time and for about a second; one that the server refuses to make is not
+    asked for again.
+    """
+
+    name = "plans of statements"
+
+    def __init__(self, statements: Statements) -> None:
+        """Due when these are, and read after them."""
+        self.cadence = Cadence(every_s=30, early_s=EARLY)
+        self._statements = statements
+        self._next_at = dict[tuple[int, int], float]()
+
+    def read(self, link: Link) -> list[Batch]:
+        """Rows of what was explained now."""
+        now = time.monotonic()
+        due = [key for key in self._statements.costliest if self._next_at.get(key, 0.0) <= now][:_AT_ONCE]
+        found: list[dict[str, Any]] = []
+        for asked in self._asked(due):
+            if time.monotonic() < now + _BUDGET_S:
+                found += self._of_database(asked, link)
+        return [rows("plan", found)] if found else []
+
+    def close(self) -> None:
+        """There is nothing of its own."""
+
+    def _asked(self, due: Sequence[tuple[int, int]]) -> list[list[Asked]]:
+        """What is to be explained of each database; each as the role runs it that spends most on it."""
+        if not due or self._statements.place is None:
+            return []
+        where, schema = self._statements.place
+        text = sql.SQL(_TEXTS).format(schema=sql.Identifier(schema))
+        told = where.query(text, ([number for number, _ in due], [statement for _, statement in due]))
+        asked = dict[int, list[Asked]]()
+        for row in told:
+            if is_explained(row["text"]):
+                asked.setdefault(row["number"], []).append(Asked(**row))
+            else:
+                self._next_at[row["number"], row["statement_id"]] = math.inf
+        return [*asked.values()]
+
+    def _of_database(self, asked: Sequence[Asked], link: Link) -> list[dict[str, Any]]:
+        """The nodes of the plans of statements of one database, over a connection that has no settings of its own."""
+        plain = Link(link.target.with_database(asked[0].database), link.notices, limits=False)
+        found: list[dict[str, Any]] = []
+        try:
+            plain.open()
+            for one in asked:
+                found += self._explained(one, plain)
+        except Away:
+            pass  # the link has noted why
+        finally:
+            plain.close()
+        return found
+
+    def _explained(self, asked: Asked, link: Link) -> Iterator[dict[str, Any]]:
+        if len(self._next_at) > _REMEMBERED:
+            self._next_at.clear()
+        key = (asked.number, asked.statement_id)
+        self._next_at[key] = time.monotonic() + _AGAIN_S
+        told = link.ask(lambda connection: explain(connection, asked))
+        if isinstance(told, NotExplained):
+            if told.why == "refused":
+                self._next_at[key] = math.inf
+            elif told.why in _HINTS:
+                link.notices.not_measured(link.db, f"{self.name} of {asked.database}", told.text, _HINTS[told.why])
+            return
+        common = {"ts": now_us(), "host": os.uname().nodename, "db": link.db, "database": asked.database}
+        for node in nodes(told):
+            yield {**common, "statement_id": str(asked.statement_id), **node}
