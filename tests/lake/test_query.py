@@ -120,6 +120,19 @@ def test_a_dataset_holds_the_settings_in_force(path: Path) -> None:
     assert dataset.since == dataset.until, "the interval is that of the other tables"
 
 
+@pytest.mark.parametrize("condition", ["true", "step IS NOT NULL"], ids=["whole", "by a query"])
+def test_a_plan_holds_for_an_hour(path: Path, condition: str) -> None:
+    now = datetime.now(UTC)
+    with LakeWriter(path) as writer:
+        for minutes in (180, 50, -5):
+            said = micros(now - timedelta(minutes=minutes))
+            writer.append(rows("plan", [{"ts": said, "statement_id": str(minutes), "step": 0, "kind": "Seq Scan"}]))
+        writer.append(statistic(1.0, ts=micros(now)))
+    dataset = Lake(path).dataset(now - timedelta(minutes=1), now, {"plan": condition, "statistic": "true"})
+    assert dataset.frame("plan")["statement_id"].to_list() == ["50"]
+    assert dataset.since == dataset.until, "the interval is that of the other tables"
+
+
 def test_what_an_earlier_recorder_could_not_see_is_told_until_the_next_one_starts(path: Path) -> None:
     start = datetime.now(UTC) - timedelta(hours=10)
 

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 
 from doctord.dataset.arrow import hide_pandas, polars_frame
-from doctord.dataset.tables import LASTING, TABLES, Table
+from doctord.dataset.tables import HOLDING, TABLES, Table
 
 # Else threads add up parts of a group, and then these in whichever order they come: the last digits of a sum, and with
 # them a verdict's document, would be others in each run.
@@ -178,7 +178,7 @@ class Dataset:
         """The rows whose interval ends after `since` and no later than `until`; lasting tables are kept whole."""
         inside = (pl.col("ts") > since) & (pl.col("ts") <= until)
         return Dataset(
-            {name: self.frame(name) if name in LASTING else self.frame(name).filter(inside) for name in self.tables}
+            {name: self.frame(name) if name in HOLDING else self.frame(name).filter(inside) for name in self.tables}
         )
 
     @cached_property
@@ -202,5 +202,5 @@ class Dataset:
 
     def _filled(self) -> list[pl.DataFrame]:
         """Tables with rows, but for those that may hold what was told long before the interval."""
-        frames = (self.frame(name) for name in self.tables if name not in LASTING)
+        frames = (self.frame(name) for name in self.tables if name not in HOLDING)
         return [frame for frame in frames if not frame.is_empty()]

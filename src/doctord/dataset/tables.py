@@ -278,6 +278,11 @@ TABLES: Final[dict[str, Table]] = {
             ("kind", "str", "What it does, in EXPLAIN's words (`Seq Scan`, `Hash Anti Join`, `HashAggregate`)."),
             ("relationship", "str", "What it is to the node above: `Outer`, `Inner`, `SubPlan 1`, `CTE x`, ..."),
             ("relation", "str", "Table (with its schema), function or CTE that it reads or changes."),
+            (
+                "alias",
+                "str",
+                "What the statement, or a view, calls the relation: conditions have it before their columns.",
+            ),
             ("index", "str", "Index that it goes by."),
             ("rows", "f64", "Rows that the planner expects of each run of it."),
             ("width_bytes", "f64", "Bytes of a row, as it expects."),
@@ -401,6 +406,8 @@ ENTITIES: Final = {table.name: list(table.entity) for table in TABLES.values()}
 
 # What is told once and then holds: settings, and among the events what could not be seen.
 LASTING: Final = ("setting", "event")
+# Those of which rows of before an interval hold in it: a plan for an hour, these for ever.
+HOLDING: Final = (*LASTING, "plan")
 
 # `kind` of a session of a client; and those whose time is database time: a parallel worker spends it on a client's
 # behalf too, as Oracle counts its PX servers.

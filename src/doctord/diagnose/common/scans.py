@@ -9,6 +9,7 @@ from doctord.analyse.figures import Statistic
 from doctord.analyse.sql.conditions import Condition, condition, tables_of
 from doctord.analyse.sql.dependencies import INHERITS, PARENT
 from doctord.analyse.sql.indexes import Index, Served, indexes, served
+from doctord.analyse.sql.plan_trees import looked_up, plan_of
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.common.slowed import is_slowed
@@ -208,11 +209,21 @@ def _by_ways(case: Case, read: WholeRead, known: tuple[Index, ...] | None) -> It
             if kind == PARENT and not _asks_a_parent(statement, name):
                 continue
             # What is asked of a parent is asked of its children, by the same columns.
-            on = condition(statement.text or "", name.rpartition(".")[2]) if kind == PARENT else None
-            if on is not None and not (on.columns or on.others or on.calls):
-                continue
+            if kind == PARENT:
+                on = condition(statement.text or "", name.rpartition(".")[2])
+                if on is not None and not (on.columns or on.others or on.calls):
+                    continue
+            else:
+                on = _planned(case, statement, read.table)
             service = served(known, on) if on and known is not None else Served("unknown")
             yield Scan(read, statement, known, service, way, on)
+
+
+def _planned(case: Case, statement: Statement, table: str) -> Condition | None:
+    """What a statement that reads a table by a view compares of it, where its plan was read."""
+    plan = plan_of(case.dataset, statement.db, statement.statement_id)
+    found = (looked_up(node) for node in plan.reading(table)) if plan else ()
+    return next((on for on in found if on and (on.columns or on.others or on.calls)), None)
 
 
 def _asks_a_parent(statement: Statement, parent: str) -> bool:

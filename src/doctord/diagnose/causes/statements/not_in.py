@@ -7,6 +7,7 @@ from typing import Final
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.plan_steps import dearest, unseen
 from doctord.diagnose.common.scans import FOR_WANT_OF_AN_INDEX, per_call
 from doctord.diagnose.common.slowed import is_slowed, severity
 from doctord.diagnose.common.whole_reads import WholeRead, scanned, whole_reads
@@ -103,7 +104,8 @@ def _claim(case: Case, one: Statement, read: WholeRead) -> Claim:
                      "at_least"),
             *([Evidence("setting", f"name in {LIMITS}", listed(*limits), "", "what the list does not fit into")]
               if limits else []),
+            *dearest(case, one),
         ],
-        not_measured=[THE_PLAN],
+        not_measured=unseen(case, one, THE_PLAN),
         database=one.db,
     )  # fmt: skip

@@ -9,6 +9,7 @@ from doctord.analyse.sql.conditions import tables_of
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.hindered import Hindered, hindered, types
+from doctord.diagnose.common.plan_steps import reading_whole, unseen
 from doctord.diagnose.common.scans import (
     CHANGED_SHARE,
     FOR_WANT_OF_AN_INDEX,
@@ -88,9 +89,10 @@ def index_not_used(case: Case) -> Iterator[Claim]:
         confidence=_confidence(scan, explained=explained),
         # else the plan may well be right: nothing that was measured says otherwise
         severity=severity(case, scan.statement.share, slowed=scan.slows or bool(forbidden)) if explained else "note",
-        for_=[*evidence(scan), _index(scan), *forbidden, *for_, *_typed(case, scan)],
+        for_=[*evidence(scan), _index(scan), *forbidden, *for_, *_typed(case, scan),
+              *reading_whole(case, scan.statement, scan.table)],
         against=[*wants_much(scan), *against],
-        not_measured=[THE_PLAN],
+        not_measured=unseen(case, scan.statement, THE_PLAN),
         first_steps=[_reset(scan)] if by_hand else _first(scan, for_, forbidden),
         database=scan.figure.db,
     )  # fmt: skip
@@ -124,9 +126,9 @@ def _hindered(case: Case) -> Iterator[Claim]:
         impact=scan.statement.share,
         confidence=0.4 if scan.is_selective is False else 0.9 if not scan.is_aggregate else 0.75,
         severity=severity(case, scan.statement.share, slowed=scan.slows),
-        for_=[*evidence(scan), *(one.evidence for one in why)],
+        for_=[*evidence(scan), *(one.evidence for one in why), *reading_whole(case, scan.statement, scan.table)],
         against=wants_much(scan),
-        not_measured=[THE_PLAN],
+        not_measured=unseen(case, scan.statement, THE_PLAN),
         first_steps=[*dict.fromkeys(one.step for one in why)],
         database=scan.figure.db,
     )  # fmt: skip

@@ -10,6 +10,7 @@ from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.statements.work_per_row import OF_MANY, ON_TABLES
+from doctord.diagnose.common.plan_steps import dearest, unseen
 from doctord.diagnose.common.scans import per_call
 from doctord.diagnose.common.slowed import HALF, OFTEN_PER_S, works
 from doctord.diagnose.explained import named
@@ -87,9 +88,10 @@ def slow_for_few_rows(case: Case) -> Iterator[Claim]:
                          phrase("{:.0f}", MS_A_ROW), _blocks(one), "at_least"),
                 *_doing(case, one),
                 *([Evidence("statement", where, phrase("{}()", name), "", MEANT)] if name else []),
+                *dearest(case, one),
             ],
             first_steps=[THE_COST] if name else [],
-            not_measured=[THE_PLAN],
+            not_measured=unseen(case, one, THE_PLAN),
             database=one.db,
         )  # fmt: skip
 

@@ -13,6 +13,7 @@ from doctord.dataset.waits.kinds import READS
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.holders import largest
+from doctord.diagnose.common.plan_steps import dearest, unseen
 from doctord.diagnose.common.scans import per_call
 from doctord.diagnose.common.slowed import FELT_MS, is_slowed
 from doctord.diagnose.finding import WARNING_SHARE, Claim, Evidence, NotMeasured
@@ -114,12 +115,13 @@ def few_rows_of_many_blocks(case: Case) -> Iterator[Claim]:
                          phrase("{:.1f ms} a call", one.elapsed_ms), phrase("{:.1f}", FELT_MS),
                          "its callers wait for that", "at_least"),
                 *([locking.evidence] if locking else []),
+                *dearest(case, one),
                 *_segments(case),
             ],
             first_steps=(
                 phrase("See what {} is doing, and let it commit or end it: its locks go with it.", locking.who),
             ) if locking else (),
-            not_measured=[THE_PLAN],
+            not_measured=unseen(case, one, THE_PLAN),
             database=one.db,
         )  # fmt: skip
 

@@ -10,6 +10,7 @@ from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.statements.work_per_row import OF_MANY
+from doctord.diagnose.common.plan_steps import dearest, unseen
 from doctord.diagnose.common.scans import CHANGED_SHARE, FOR_WANT_OF_AN_INDEX, SELECTIVE, per_call
 from doctord.diagnose.common.slowed import is_slowed, severity, works
 from doctord.diagnose.evidence import Sign, weigh
@@ -95,9 +96,10 @@ def index_reads_many_entries(case: Case) -> Iterator[Claim]:
             impact=at_most(share),
             confidence=0.85 if is_stale and one.others else 0.75 if is_stale or one.others else 0.6,
             severity=severity(case, share, slowed=True),
-            for_=[*_read(one), *for_, *without, *_unscanned(one), *(_left_alone(case, one) if is_stale else [])],
+            for_=[*_read(one), *for_, *without, *_unscanned(one), *(_left_alone(case, one) if is_stale else []),
+                  *dearest(case, one.statement)],
             against=against,
-            not_measured=[THE_PLAN],
+            not_measured=unseen(case, one.statement, THE_PLAN),
             first_steps=[phrase("First: ANALYZE {}, which takes seconds, and look at its plan again.", one.table)]
             if is_stale
             else [],

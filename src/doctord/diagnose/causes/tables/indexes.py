@@ -10,6 +10,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.tables.scans_by_status import scanned_by_status
 from doctord.diagnose.common.hindered import hindered
+from doctord.diagnose.common.plan_steps import reading_whole
 from doctord.diagnose.common.scans import (
     FOR_WANT_OF_AN_INDEX,
     SELECTIVE,
@@ -83,7 +84,7 @@ def missing_index(case: Case) -> Iterator[Claim]:
         impact=worst.statement.share,
         confidence=_confidence(worst),
         severity=severity(case, worst.statement.share, slowed=worst.slows),
-        for_=[*evidence(worst), *_useless(worst)],
+        for_=[*evidence(worst), *_useless(worst), *reading_whole(case, worst.statement, worst.table)],
         against=[*wants_much(worst), *_perhaps_served(worst), *(one.evidence for one in hindered(case, worst))],
         not_measured=[] if worst.known is not None else [NO_INDEXES],
         database=worst.figure.db,

@@ -52,6 +52,7 @@ def _columns(node: Mapping[str, Any]) -> dict[str, Any]:
         "kind": kind(node),
         "relationship": node.get("Subplan Name") or node.get("Parent Relationship"),
         "relation": _relation(node),
+        "alias": node.get("Alias"),
         "index": node.get("Index Name"),
         "rows": _number(node.get("Plan Rows")),
         "width_bytes": _number(node.get("Plan Width")),

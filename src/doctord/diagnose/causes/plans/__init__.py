@@ -1,0 +1,1 @@
+"""Of how statements are planned, where their plans were read."""
