@@ -52,6 +52,17 @@ def test_its_own_fetch_size() -> None:
     assert any("5,000 rows" in said(item.why) for item in found(own)["foreign_server_waited_for"].for_)
 
 
+def test_a_condition_that_its_plan_looks_at_here() -> None:
+    node = {
+        "db": DB, "database": "bench", "statement_id": "7", "step": 0, "kind": "Foreign Scan",
+        "relation": "public.tariffs", "filter": "(public.net_price(tariffs.factor) > $1)",
+    }  # fmt: skip
+    dataset = host(sessions=[WAITS] * 3, statements=[PRICES], extra={"setting": [TARIFFS], "plan": [node]})
+    finding = next(one for one in diagnose(dataset).findings if one.cause == "foreign_server_waited_for")
+    assert said(finding.title).endswith("(foreign table public.tariffs), which is not sent the condition")
+    assert said(finding.remedy[0]).startswith("First: have the condition on public.tariffs sent along")
+
+
 @pytest.mark.parametrize(
     ("settings", "text"),
     [

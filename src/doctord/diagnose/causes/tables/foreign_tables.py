@@ -6,9 +6,11 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from doctord.analyse.sql.dependencies import Dependencies, ForeignTable, names
+from doctord.analyse.sql.plan_trees import Node
 from doctord.dataset.tables import WORKING
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.plan_steps import plan, step
 from doctord.diagnose.common.scans import per_call
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Words, listed, phrase
@@ -43,7 +45,8 @@ def foreign_server_waited_for(case: Case) -> Iterator[Claim]:
         16 Extension), in statements that read foreign tables, while CPUs and disks here have room.
     Hurts because: rows come by fetch_size (100 unless told otherwise) at a time, each time a round trip; a condition
         that cannot be sent along has the whole table sent here.
-    Speaks for it: share of the time; the statements that wait so, their foreign tables, servers and fetch_size.
+    Speaks for it: share of the time; the statements that wait so, their foreign tables, servers and fetch_size; a
+        condition that their plan looks at here (a Filter of the Foreign Scan).
     Speaks against it: nothing that is seen from here: whether the other server is slow, the link, or too much is
         fetched, only its plan and the other side tell.
     Remedy: Fewer rows and fewer round trips: conditions that can be sent along (built-in immutable functions and
@@ -65,9 +68,11 @@ def foreign_server_waited_for(case: Case) -> Iterator[Claim]:
     if max(own_s, theirs_s) < MOST * waited_s:
         return
     tables = [*dict.fromkeys(table for one in statements for table in one.tables)]
+    filtered = [found for one in statements[:MOST_TOLD] for found in _filtered_here(case, one.statement_id)]
     events = rows["event"].unique(maintain_order=True).sort().to_list()
     yield Claim(
-        phrase("{:share of database} is spent waiting for another server{}", waited_s / total_s, _which(tables)),
+        phrase("{:share of database} is spent waiting for another server{}{}", waited_s / total_s, _which(tables),
+               ", which is not sent the condition" if filtered else ""),
         impact=waited_s / total_s,
         confidence=0.9 if tables and own_s >= MOST * waited_s else 0.85 if tables else 0.75,
         for_=[
@@ -77,7 +82,10 @@ def foreign_server_waited_for(case: Case) -> Iterator[Claim]:
                      "an answer of another server, by postgres_fdw or dblink", "at_least"),
             *(_statement(case, one, waited_s) for one in statements[:MOST_TOLD]),
             *(_table(table) for table in tables[:MOST_TOLD]),
+            *(evidence for _, evidence in filtered),
         ],
+        first_steps=[phrase("First: have the condition on {} sent along: it is looked at here, once all rows have "
+                            "come.", filtered[0][0].relation)] if filtered else [],
         not_measured=[NotMeasured(
             "the other server, the link to it, and how many rows it sends",
             "they are not seen from here",
@@ -123,6 +131,17 @@ def _statement(case: Case, one: Waiting, waited_s: float) -> Evidence:
     figure = phrase("statement {}: {:share} of this waiting", one.statement_id, one.seconds / waited_s)
     told = phrase("{}, {}", figure, per_call(known)) if known else figure
     return Evidence("session", f"statement_id = '{one.statement_id}'", told, "", shortened(one.text))
+
+
+def _filtered_here(case: Case, statement_id: str) -> Iterator[tuple[Node, Evidence]]:
+    """The foreign scans of a statement's plan that throw rows away here, where the plan was read."""
+    one = next((each for each in case.statements if each.statement_id == statement_id), None)
+    known = plan(case, one) if one else None
+    if one is None or known is None:
+        return
+    for node in known.nodes:
+        if node.kind.endswith("Foreign Scan") and node.filter:
+            yield node, step(one, node, "this condition is not sent along: all other rows are fetched, and thrown away")
 
 
 def _table(table: ForeignTable) -> Evidence:
