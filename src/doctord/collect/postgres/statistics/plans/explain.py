@@ -67,6 +67,7 @@ SELECT /* doctord */ reset_val AS search_path, current_setting('is_superuser') =
 FROM pg_settings WHERE name = 'search_path'
 """
 _NAME: Final = "doctord_plan"
+_FORGET: Final = b"DEALLOCATE doctord_plan"
 _EXPLAINED: Final = regex(r"\s*(?:\(\s*)*(select|with|insert|update|delete|merge|values|table)\b", re.IGNORECASE)
 # Constants that stand behind the name of their type, or of a field, are no place for a parameter.
 _TYPED: Final = regex(
@@ -121,7 +122,7 @@ def explain(connection: psycopg.Connection[dict[str, Any]], asked: Asked) -> Any
     Raises:
         psycopg.Error: The connection broke.
     """
-    is_runner, is_prepared = False, False
+    is_runner = is_prepared = False
     connection.execute("BEGIN TRANSACTION READ ONLY")
     try:
         _set(connection, _LIMITS)
@@ -134,6 +135,8 @@ def explain(connection: psycopg.Connection[dict[str, Any]], asked: Asked) -> Any
         is_prepared = True
         values = f" ({', '.join(['NULL'] * number)})" if number else ""
         told = connection.execute(f"EXPLAIN (FORMAT JSON, VERBOSE) EXECUTE {_NAME}{values}".encode()).fetchall()
+        connection.execute(_FORGET)  # here, for a pooler may give the next transaction another session
+        is_prepared = False
         return told[0]["QUERY PLAN"]
     except psycopg.Error as error:
         if connection.closed:
@@ -143,7 +146,7 @@ def explain(connection: psycopg.Connection[dict[str, Any]], asked: Asked) -> Any
         if not connection.closed:
             connection.execute("ROLLBACK")
             if is_prepared:
-                connection.execute(f"DEALLOCATE {_NAME}".encode())
+                connection.execute(_FORGET)
 
 
 def _not_explained(error: psycopg.Error, *, is_runner: bool) -> NotExplained:

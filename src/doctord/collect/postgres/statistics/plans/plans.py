@@ -58,8 +58,7 @@ class Plans:
         due = [key for key in self._statements.costliest if self._next_at.get(key, 0.0) <= now][:_AT_ONCE]
         found: list[dict[str, Any]] = []
         for asked in self._asked(due):
-            if time.monotonic() < now + _BUDGET_S:
-                found += self._of_database(asked, link)
+            found += self._of_database(asked, link, now + _BUDGET_S)
         return [rows("plan", found)] if found else []
 
     def close(self) -> None:
@@ -80,14 +79,18 @@ class Plans:
                 self._next_at[row["number"], row["statement_id"]] = math.inf
         return [*asked.values()]
 
-    def _of_database(self, asked: Sequence[Asked], link: Link) -> list[dict[str, Any]]:
-        """The nodes of the plans of statements of one database, over a connection that has no settings of its own."""
+    def _of_database(self, asked: Sequence[Asked], link: Link, until: float) -> list[dict[str, Any]]:
+        """The nodes of the plans of statements of one database, over a connection that has no settings of its own.
+
+        What it has not come to before `until` is asked for the next time.
+        """
         plain = Link(link.target.with_database(asked[0].database), link.notices, limits=False)
         found: list[dict[str, Any]] = []
         try:
-            plain.open()
             for one in asked:
-                found += self._explained(one, plain)
+                if time.monotonic() < until:
+                    plain.open()
+                    found += self._explained(one, plain)
         except Away:
             pass  # the link has noted why
         finally:
