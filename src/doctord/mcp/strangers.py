@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final, TypeVar, cast
 
+import polars as pl
+
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.phrase import Phrase
 from doctord.regex import regex
@@ -22,10 +24,17 @@ WRITTEN: Final = {
     "database": ("session", "database"),
     "client": ("session", "client"),
     "statement": ("statement", "text"),
+    "alias": ("plan", "alias"),
+    "condition": ("plan", "filter"),
+    "lookup": ("plan", "condition"),
+    "key": ("plan", "detail"),
 }
+# Texts that sentences cut at lengths of their own.
+TEXTS: Final = ("statement", "condition", "lookup", "key")
+SHORTEST_ALIAS: Final = 4  # a shorter one is no sentence, and a word of ours
 LONGEST: Final = 200
 SAID: Final = {"title", "figure", "why", "filter"}  # what is said in a plain text may be a stranger's
-_LABEL: Final = regex(r"(<statement \d+>)")
+_LABEL: Final = regex(rf"(<(?:{'|'.join(TEXTS)}) \d+>)")
 _BEGINNING: Final = 12  # characters by which a statement that was cut is known
 
 
@@ -41,10 +50,14 @@ class Names:
         self._kinds = dict[str, str]()
         for dataset in datasets:
             for kind, (table, column) in WRITTEN.items():
-                for text in dataset.frame(table)[column].drop_nulls().unique(maintain_order=True):
-                    self._kinds.setdefault(" ".join(str(text).split()), kind)
+                rows = dataset.frame(table)
+                if kind == "alias":  # who calls a table by its own name writes nothing
+                    rows = rows.filter(~pl.col("relation").str.ends_with(pl.col("alias")).fill_null(value=False))
+                for text in rows[column].drop_nulls().unique(maintain_order=True):
+                    for part in _parts(kind, " ".join(str(text).split())):
+                        self._kinds.setdefault(part, kind)
         self._kinds.pop("", None)
-        statements = [text for text, kind in self._kinds.items() if kind == "statement"]
+        statements = [text for text, kind in self._kinds.items() if kind in TEXTS]
         self._statements = dict[str, list[str]]()
         for text in statements:
             self._statements.setdefault(text[:_BEGINNING].lower(), []).append(text)
@@ -92,6 +105,17 @@ class Names:
     def of(self, told: Told) -> Told:
         """The same finding, diagnosis or violation, with labels in what its phrases say."""
         return cast("Told", _mapped(told, self))
+
+
+def _parts(kind: str, text: str) -> list[str]:
+    """What of a text may stand in a sentence: of keys each, for sentences have their own names for them.
+
+    >>> _parts("key", "Sort Key: o.at DESC; Workers Planned: 2")
+    ['Sort Key: o.at DESC; Workers Planned: 2', 'o.at DESC', '2']
+    """
+    if kind == "alias":
+        return [text] if len(text) >= SHORTEST_ALIAS else []
+    return [text, *(part.partition(": ")[2] for part in text.split("; "))] if kind == "key" else [text]
 
 
 def _common(one: str, other: str) -> int:
