@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 import psycopg
 from psycopg import generators, pq, sql
 
-from doctord.collect.postgres.statistics.plans.trust import REACHED, WRITES, may_call, words
+from doctord.collect.postgres.statistics.plans.trust import MAY_CALL, WRITES, is_disguised, words
 from doctord.dataset.role_settings import quoted
 from doctord.regex import regex
 
@@ -24,6 +24,7 @@ _LIMITS: Final = {
     "lock_timeout": "50ms",
     "idle_in_transaction_session_timeout": "10s",
     "plan_cache_mode": "force_generic_plan",
+    "jit": "off",  # what is asked of the catalogue would be compiled for longer than it takes
     "search_path": "pg_catalog",
 }
 # What we ask is nobody's statement, and what we ask in vain no error of the service: where we may say so.
@@ -58,7 +59,7 @@ ORDER BY x.setrole <> 0, x.setdatabase <> 0
 """
 _PLANNING: Final = (
     "^(search_path|work_mem|hash_mem_multiplier|effective_cache_size|constraint_exclusion|cursor_tuple_fraction"
-    "|max_parallel_workers_per_gather|parallel_leader_participation|recursive_worktable_factor|enable_.*|geqo.*|jit.*"
+    "|max_parallel_workers_per_gather|parallel_leader_participation|recursive_worktable_factor|enable_.*|geqo.*"
     "|min_parallel_.*|.*_cost|.*_collapse_limit)$"
 )
 _WHO: Final = """\
@@ -127,8 +128,7 @@ def explain(connection: psycopg.Connection[dict[str, Any]], asked: Asked) -> Any
     try:
         _set(connection, _LIMITS)
         _keep_unseen(connection)
-        is_writing = not WRITES.isdisjoint(words(asked.text))
-        if may_call(asked.text, connection.execute(REACHED, {"is_writing": is_writing}).fetchall()):
+        if is_disguised(asked.text) or _may_call(connection, asked.text):
             return NotExplained("code of others", "planning it may run functions that are not the server's own")
         is_runner = _be(connection, asked)
         number = _prepare(connection, asked.text)
@@ -147,6 +147,13 @@ def explain(connection: psycopg.Connection[dict[str, Any]], asked: Asked) -> Any
             connection.execute("ROLLBACK")
             if is_prepared:
                 connection.execute(_FORGET)
+
+
+def _may_call(connection: psycopg.Connection[dict[str, Any]], text: str) -> bool:
+    """Whether planning a statement may run code of others."""
+    named = words(text)
+    asked = {"words": [*named], "is_writing": not WRITES.isdisjoint(named)}
+    return bool(connection.execute(MAY_CALL, asked).fetchall()[0]["may_call"])
 
 
 def _not_explained(error: psycopg.Error, *, is_runner: bool) -> NotExplained:

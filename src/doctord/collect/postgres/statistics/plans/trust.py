@@ -9,59 +9,66 @@ pg_depend, CREATE FUNCTION (LANGUAGE), postgres_fdw (use_remote_estimate).
 """
 
 import re
-from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from doctord.regex import regex
 
-# What depends on such a function, and what that is part of. Triggers, foreign keys and, of who does not write, defaults
-# take no part in planning. 16384 is the first number that does not come with the server (FirstNormalObjectId).
-REACHED: Final = """\
-WITH RECURSIVE reached (class, object) AS (
-    SELECT * FROM (
-        SELECT 'pg_proc'::regclass::oid AS class, f.oid AS object
-        FROM pg_proc AS f JOIN pg_language AS l ON l.oid = f.prolang
-        WHERE f.oid >= 16384 AND l.lanname NOT IN ('c', 'internal')
-        UNION ALL
-        SELECT 'pg_class'::regclass, ftrelid
-        FROM pg_foreign_table JOIN pg_foreign_server AS s ON s.oid = ftserver
-             JOIN pg_foreign_data_wrapper AS w ON w.oid = srvfdw
-        WHERE fdwname NOT IN ('postgres_fdw', 'file_fdw')
-              OR 'use_remote_estimate=true' = ANY (coalesce(srvoptions, '{}') || coalesce(ftoptions, '{}'))
-    ) AS of_others
+# From what the text may name, by what depends on what and what is part of what, to a function of somebody. Triggers,
+# foreign keys and, of who does not write, defaults take no part in planning. Names that are no plain words are taken
+# for named. Of operators, casts and operator classes a text shows no name: one that is made of such a function is
+# enough. 16384 is the first number of what does not come with the server (FirstNormalObjectId).
+MAY_CALL: Final = """\
+WITH RECURSIVE of_somebody AS MATERIALIZED (
+    SELECT f.oid FROM pg_proc AS f JOIN pg_language AS l ON l.oid = f.prolang
+    WHERE f.oid >= 16384 AND l.lanname NOT IN ('c', 'internal')
+), used (class, object) AS (
+    SELECT class, object FROM (
+        SELECT 'pg_class'::regclass::oid AS class, oid AS object, relname AS name FROM pg_class
+        UNION ALL SELECT 'pg_proc'::regclass, oid, proname FROM pg_proc
+        UNION ALL SELECT 'pg_type'::regclass, oid, typname FROM pg_type
+    ) AS named
+    WHERE object >= 16384 AND (lower(name) = ANY (%(words)s) OR name !~ '^[[:alnum:]_$]+$')
     UNION
-    SELECT found.class, found.object FROM reached, LATERAL (
-        SELECT classid AS class, objid AS object FROM pg_depend
-        WHERE refclassid = reached.class AND refobjid = reached.object AND classid <> 'pg_trigger'::regclass
+    SELECT next.class, next.object FROM used, LATERAL (
+        SELECT refclassid AS class, refobjid AS object FROM pg_depend
+        WHERE classid = used.class AND objid = used.object AND refobjid >= 16384 AND deptype <> 'e'
         UNION ALL
-        SELECT 'pg_class'::regclass, ev_class FROM pg_rewrite
-        WHERE reached.class = 'pg_rewrite'::regclass AND oid = reached.object
+        SELECT 'pg_rewrite'::regclass, oid FROM pg_rewrite
+        WHERE used.class = 'pg_class'::regclass AND ev_class = used.object
         UNION ALL
-        SELECT 'pg_class'::regclass, adrelid FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum
-        WHERE reached.class = 'pg_attrdef'::regclass AND pg_attrdef.oid = reached.object
-              AND (%(is_writing)s OR attgenerated <> '')
+        SELECT 'pg_attrdef'::regclass, pg_attrdef.oid
+        FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum
+        WHERE used.class = 'pg_class'::regclass AND adrelid = used.object AND (%(is_writing)s OR attgenerated <> '')
         UNION ALL
-        SELECT 'pg_class'::regclass, polrelid FROM pg_policy
-        WHERE reached.class = 'pg_policy'::regclass AND oid = reached.object
+        SELECT 'pg_policy'::regclass, oid FROM pg_policy
+        WHERE used.class = 'pg_class'::regclass AND polrelid = used.object
         UNION ALL
-        SELECT CASE WHEN contypid = 0 THEN 'pg_class'::regclass ELSE 'pg_type'::regclass END,
-               CASE WHEN contypid = 0 THEN conrelid ELSE contypid END
-        FROM pg_constraint
-        WHERE reached.class = 'pg_constraint'::regclass AND oid = reached.object AND contype = 'c'
+        SELECT 'pg_constraint'::regclass, oid FROM pg_constraint
+        WHERE used.class = 'pg_class'::regclass AND conrelid = used.object AND contype = 'c'
         UNION ALL
-        SELECT 'pg_class'::regclass, indrelid FROM pg_index
-        WHERE reached.class = 'pg_class'::regclass AND indexrelid = reached.object
+        SELECT 'pg_constraint'::regclass, oid FROM pg_constraint
+        WHERE used.class = 'pg_type'::regclass AND contypid = used.object
         UNION ALL
-        SELECT 'pg_class'::regclass, inhparent FROM pg_inherits
-        WHERE reached.class = 'pg_class'::regclass AND inhrelid = reached.object
-    ) AS found
+        SELECT 'pg_class'::regclass, indexrelid FROM pg_index
+        WHERE used.class = 'pg_class'::regclass AND indrelid = used.object
+        UNION ALL
+        SELECT 'pg_class'::regclass, inhrelid FROM pg_inherits
+        WHERE used.class = 'pg_class'::regclass AND inhparent = used.object
+    ) AS next
 )
-SELECT /* doctord */ DISTINCT coalesce(relname, proname, typname) AS name,
-       class IN ('pg_operator'::regclass, 'pg_cast'::regclass, 'pg_opclass'::regclass, 'pg_opfamily'::regclass,
-                 'pg_amop'::regclass, 'pg_amproc'::regclass) AS is_unnamed
-FROM reached LEFT JOIN pg_class AS c ON class = 'pg_class'::regclass AND c.oid = object
-     LEFT JOIN pg_proc AS f ON class = 'pg_proc'::regclass AND f.oid = object
-     LEFT JOIN pg_type AS t ON class = 'pg_type'::regclass AND t.oid = object
+SELECT /* doctord */
+    EXISTS (SELECT FROM used JOIN of_somebody ON oid = object WHERE class = 'pg_proc'::regclass)
+    OR EXISTS (
+        SELECT FROM used JOIN pg_foreign_table ON ftrelid = object JOIN pg_foreign_server AS s ON s.oid = ftserver
+             JOIN pg_foreign_data_wrapper AS w ON w.oid = srvfdw
+        WHERE class = 'pg_class'::regclass
+              AND (fdwname NOT IN ('postgres_fdw', 'file_fdw')
+                   OR 'use_remote_estimate=true' = ANY (coalesce(srvoptions, '{}') || coalesce(ftoptions, '{}')))
+    )
+    OR EXISTS (SELECT FROM pg_operator AS o JOIN of_somebody AS f ON f.oid IN (oprcode, oprrest, oprjoin)
+               WHERE o.oid >= 16384)
+    OR EXISTS (SELECT FROM pg_cast JOIN of_somebody AS f ON f.oid = castfunc)
+    OR EXISTS (SELECT FROM pg_amproc JOIN of_somebody AS f ON f.oid = amproc) AS may_call
 """
 WRITES: Final = frozenset({"insert", "update", "merge"})
 # A name may be written so that its letters are not seen, and some functions of the server read whatever they are told.
@@ -78,19 +85,10 @@ def words(text: str) -> frozenset[str]:
     return frozenset(_WORDS.findall(text.lower()))
 
 
-def may_call(text: str, reached: Iterable[dict[str, Any]]) -> bool:
-    """Whether planning a statement may run code of others.
+def is_disguised(text: str) -> bool:
+    """Whether what a text names cannot be told from its words.
 
-    Args:
-        text: the statement.
-        reached: rows of REACHED in its database: `name`, and `is_unnamed` of what no text has to name (an operator).
-
-    >>> may_call("SELECT price(x) FROM t", [{"name": "price", "is_unnamed": False}])
-    True
-    >>> may_call("SELECT prices FROM t", [{"name": "price", "is_unnamed": False}])
-    False
+    >>> is_disguised('SELECT U&"trap"(1)'), is_disguised("SELECT trap(1)")
+    (True, False)
     """
-    own = words(text)
-    return _DISGUISED.search(text) is not None or any(
-        row["is_unnamed"] or (row["name"] is not None and words(row["name"]) <= own) for row in reached
-    )
+    return _DISGUISED.search(text) is not None
