@@ -8,8 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from doctord.cli import Terminal, app, command, show, status
-from doctord.cli.arguments import Horizon, Json, Past, Thresholds, When, argument, file, name, number, takes
+from doctord.cli.arguments import (
+    Figures,
+    Horizon,
+    Json,
+    Past,
+    Thresholds,
+    When,
+    argument,
+    file,
+    flag,
+    moment,
+    name,
+    number,
+    takes,
+)
 from doctord.errors import UserError
+from doctord.moments import asked_moment
 from doctord.printable import json_text
 from doctord.report.files import check_writable, write
 from doctord.units import parse_duration
@@ -111,6 +126,30 @@ def lint(*, place: Place, when: When, which: Which, json: Json = False) -> int:
 
     asked, engine = when.interval(), which.runs_on()
     return show(lint_fleet(place, which.hosts(place), asked, engine, Terminal()), words, json=json)
+
+
+@command(fleet)
+def profile(
+    *,
+    place: Place,
+    at: Annotated[str | None, moment("End of today: 2026-11-20T10:00Z, -1d; each host's last row if not said.")] = None,
+    busy_hour: Annotated[bool, flag("Values of each server's busy hour instead of whole days.", "--busy-hour")] = False,
+    figures: Figures = None,
+    thresholds: Thresholds = None,
+    which: Which,
+    json: Json = False,
+) -> int:
+    """Show the figures of many hosts, 90, 30 and 7 days ago and today: over all of them, and who is beyond a limit.
+
+    Exit status: 0 nothing is violated, 1 a threshold is, or figures contradict each other, 2 nothing, but of a host
+    there is nothing to show, or a wrong option.
+    """
+    from doctord.app.capacity.profile import Asked
+    from doctord.app.fleet.profile import profile_fleet
+    from doctord.report.fleet import profile as words
+
+    asked, engine = Asked(asked_moment(at) if at else None, figures, thresholds, busy_hour), which.runs_on()
+    return show(profile_fleet(place, which.hosts(place), asked, engine, Terminal()), words, json=json)
 
 
 @command(fleet)
