@@ -88,7 +88,7 @@ def test_interrupted_it_tells_what_is_known(place: Path) -> None:
     found = diagnose_fleet(str(place), hosts(place, "db4", "db5", "db6"), IN_IT, Here(until=1), watcher)
     assert [host.name for host, _ in found.hosts] == ["db4"]
     assert [host.name for host, _ in found.failed] == ["db5", "db6"]
-    assert (found.healthy, watcher.notes) == (None, ["interrupted: this is of the hosts that were judged so far"])
+    assert (found.healthy, watcher.notes) == (None, ["interrupted: this is of the hosts that were done by then"])
 
 
 def test_a_time_of_day_is_that_of_the_lake_that_ends_last(place: Path) -> None:

@@ -83,10 +83,10 @@ def each_host(
                     found.append((task.host, done))
                 progress(len(found) + len(failed), task.host.name)
     except KeyboardInterrupt:
-        watcher.note("interrupted: this is of the hosts that were judged so far")
+        watcher.note("interrupted: this is of the hosts that were done by then")
         known = {host.name for host, _ in (*found, *failed)}
         failed += [
-            (task.host, Failed("interrupted before it was judged")) for task in tasks if task.host.name not in known
+            (task.host, Failed("interrupted before its turn")) for task in tasks if task.host.name not in known
         ]
     return Each(sorted(found, key=_name), sorted(failed, key=_name))
 
