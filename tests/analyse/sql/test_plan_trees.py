@@ -11,11 +11,12 @@ from doctord.dataset.dataset import Dataset
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 NODES: list[dict[str, Any]] = [
     {"step": 0, "kind": "Subquery Scan", "filter": "(v.a = $1)", "cost": 100.0, "rows": 5.0},
-    {"step": 1, "parent": 0, "kind": "WindowAgg", "cost": 95.0, "rows": 9000.0},
-    {"step": 2, "parent": 1, "kind": "Gather Merge", "cost": 60.0, "detail": "Workers Planned: 2"},
-    {"step": 3, "parent": 2, "kind": "Sort", "cost": 50.0},
-    {"step": 4, "parent": 3, "kind": "Parallel Seq Scan", "relation": "app.t", "alias": "x", "cost": 10.0,
-     "rows": 1000.0, "filter": "((x.b = $2) AND (x.c > ?))"},
+    {"step": 1, "parent": 0, "relationship": "Subquery", "kind": "WindowAgg", "cost": 95.0, "rows": 9000.0},
+    {"step": 2, "parent": 1, "relationship": "Outer", "kind": "Gather Merge", "cost": 60.0,
+     "detail": "Workers Planned: 2"},
+    {"step": 3, "parent": 2, "relationship": "Outer", "kind": "Sort", "cost": 50.0},
+    {"step": 4, "parent": 3, "relationship": "Outer", "kind": "Parallel Seq Scan", "relation": "app.t", "alias": "x",
+     "cost": 10.0, "rows": 1000.0, "filter": "((x.b = $2) AND (x.c > ?))"},
 ]  # fmt: skip
 
 

@@ -20,6 +20,8 @@ _WHOLE: Final = {
     "Recursive Union": "a recursion",
 }
 _QUALIFIER: Final = regex(r"(?<![\w.\"$])(\"(?:[^\"]|\"\")+\"|[a-z_][\w$]*)\.(?=[\"a-z_])")
+# What only hands rows on, in another order or from other processes.
+_HANDING_ON: Final = ("Sort", "Incremental Sort", "Gather", "Gather Merge", "Materialize", "Result")
 _WORKERS: Final = regex(r"\bWorkers Planned: (\d+)")
 _COLUMNS: Final = ("step", "parent", "kind", "relationship", "relation", "alias", "index", "rows", "cost", "condition",
                    "filter", "detail")  # fmt: skip
@@ -50,8 +52,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of one statement: its nodes, each before those below it."""
+    """The plan of one statement in a database: its nodes, each before those below it."""
 
+    database: str | None
     nodes: tuple[Node, ...]
 
     def below(self, node: Node) -> Iterator[Node]:
@@ -80,9 +83,38 @@ class Plan:
         Source: PostgreSQL, src/backend/optimizer/path/costsize.c, get_parallel_divisor.
         """
         gather = next((one for one in self.above(node) if one.kind.startswith("Gather")), None)
-        told = _WORKERS.search(gather.detail or "") if gather else None
+        told = _WORKERS.search(gather.detail or "") if gather and self._is_partial(node) else None
         workers = int(told[1]) if told else 0
         return (node.rows or 0.0) * (workers + max(1 - 0.3 * workers, 0.0))
+
+    def _is_partial(self, node: Node) -> bool:
+        """Whether each process makes a part of a node's rows: of a plain inner side each makes all."""
+        outer = self.outer(node)
+        return node.kind.startswith("Parallel") or (outer is not None and self._is_partial(outer))
+
+    def outer(self, node: Node) -> Node | None:
+        """The node that one takes its rows from, of joins the outer side; null where it makes them itself."""
+        return next((one for one in self.below(node) if one.relationship in ("Outer", "Subquery")), None)
+
+    def loops(self, node: Node) -> float | None:
+        """How often a node is run, as the planner expects; null within a subplan, of which that is not told."""
+        times = 1.0
+        for one in (node, *self.above(node)):
+            above = self.nodes[one.parent] if one.parent is not None else None
+            if above is None:
+                return times
+            if one.relationship not in ("Outer", "Inner", "Subquery", "Member", None):
+                return None
+            if one.relationship == "Inner" and above.kind.startswith("Nested Loop"):
+                outer = self.outer(above)
+                times *= max(self.rows(outer), 1.0) if outer else 1.0
+        return times
+
+    @property
+    def stops_early(self) -> bool:
+        """Whether some node is not run to its end (LIMIT, a semi join): costs below say then what it would take."""
+        return any((one.cost or 0.0) > (node.cost or 0.0) * 1.001 for node in self.nodes for one in self.below(node)
+                   if one.relationship == "Outer")  # fmt: skip
 
     def own_cost(self, node: Node) -> float:
         """What a node costs without those below it; that it runs them again and again is its own."""
@@ -94,13 +126,12 @@ class Plan:
 
     def gathers(self, node: Node) -> str | None:
         """What stands at a node, or next below it but for sorts, that needs all rows: in words; null where nothing."""
-        while node:
+        at: Node | None = node
+        while at is not None:
             for kind, words in _WHOLE.items():
-                if kind in node.kind:
+                if kind in at.kind:
                     return words
-            if node.kind not in ("Sort", "Incremental Sort", "Gather", "Gather Merge", "Materialize", "Result"):
-                return None
-            node = next(self.below(node), node)
+            at = self.outer(at) if at.kind in _HANDING_ON else None
         return None
 
 
@@ -126,8 +157,9 @@ def _plans(rows: pl.DataFrame) -> Mapping[tuple[str, str], Plan]:
         own, maintain_order=True, as_dict=True
     ).items():  # fmt: skip
         tree = tuple(Node(*row) for row in nodes.sort("step", maintain_order=True).select(_COLUMNS).iter_rows())
-        if [node.step for node in tree] == [*range(len(tree))]:  # a part of a plan is none
-            found[str(key[0]), str(key[2])] = Plan(tree)
+        is_whole = [node.step for node in tree] == [*range(len(tree))]
+        if is_whole and all(node.parent is None or node.parent < node.step for node in tree):
+            found[str(key[0]), str(key[2])] = Plan(None if key[1] is None else str(key[1]), tree)
     return found
 
 

@@ -85,9 +85,7 @@ def each_host(
     except KeyboardInterrupt:
         watcher.note("interrupted: this is of the hosts that were done by then")
         known = {host.name for host, _ in (*found, *failed)}
-        failed += [
-            (task.host, Failed("interrupted before its turn")) for task in tasks if task.host.name not in known
-        ]
+        failed += [(task.host, Failed("interrupted before its turn")) for task in tasks if task.host.name not in known]
     return Each(sorted(found, key=_name), sorted(failed, key=_name))
 
 

@@ -49,7 +49,7 @@ def named(node: Node) -> Words:
 def dearest(case: Case, one: Statement) -> list[Evidence]:
     """The node of its plan that costs most by itself, where that is most of the cost; empty where none was read."""
     known = plan(case, one)
-    if known is None:
+    if known is None or known.stops_early:
         return []
     node = known.dearest()
     part = known.own_cost(node) / (known.nodes[0].cost or 1.0)

@@ -43,6 +43,17 @@ def test_stale_statistics_are_why() -> None:
 @pytest.mark.parametrize(
     ("plan", "lookups"),
     [
+        # a loop within a loop: as many as the planner expects of both
+        (
+            [
+                {"kind": "Nested Loop"},
+                {"parent": 0, "kind": "Seq Scan", "relationship": "Outer", "rows": 1000.0},
+                PLAN[0] | {"parent": 0, "relationship": "Inner"},
+                PLAN[1] | {"parent": 2},
+                PLAN[2] | {"parent": 2},
+            ],
+            1200.0,
+        ),
         ([PLAN[0], PLAN[1] | {"rows": 900.0}, PLAN[2]], 1200.0),  # as many as expected
         (PLAN, 200.0),
         (PLAN, 6000.0),  # more than the blocks that the statement looks at: another one scans the index

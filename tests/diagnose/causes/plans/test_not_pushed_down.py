@@ -60,7 +60,15 @@ def test_what_is_wanted_or_not_felt_is_silent(changes: dict[str, Any]) -> None:
         [VIEW[0] | {"filter": None}, *VIEW[1:]],
         [VIEW[0], *({**node, "rows": 50.0} for node in VIEW[1:])],
         [],
+        [VIEW[0], {"parent": 0, "kind": "Result", "relationship": "Subquery", "rows": 200e3}],  # nothing below it
+        # what stops at fifty rows makes no more
+        [VIEW[0], {"parent": 0, "kind": "Limit", "relationship": "Subquery", "rows": 50.0},
+         {"parent": 1, "kind": "Index Scan", "relationship": "Outer", "rows": 200e3}],
+        # another subquery's aggregate, which runs once
+        [VIEW[0], {"parent": 0, "kind": "Aggregate", "relationship": "InitPlan 1", "rows": 1.0},
+         {**VIEW[3], "parent": 1, "relationship": "Outer"},
+         {"parent": 0, "kind": "Append", "relationship": "Subquery", "rows": 200e3}],
     ],
-)
+)  # fmt: skip
 def test_other_plans_are_silent(plan: list[dict[str, Any]]) -> None:
     assert of(CAUSE, findings(plan)) is None

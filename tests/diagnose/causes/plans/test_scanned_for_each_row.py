@@ -24,6 +24,15 @@ NESTED: list[dict[str, Any]] = [
 ]
 
 
+def test_another_database_or_statement_may_scan_a_table_of_that_name() -> None:
+    elsewhere = {
+        (f"other.{entity.partition('.')[2]}", name): value for (entity, name), value in read().items() if entity
+    }
+    assert of(CAUSE, findings(SUBPLAN, figures=elsewhere)) is None
+    blocks: dict[tuple[str | None, str], float] = {("bench.app.items", "pg_statio_user_tables.heap_blks_hit"): 90_000.0}
+    assert of(CAUSE, findings(SUBPLAN, figures=read() | blocks)) is None
+
+
 def read(scans_per_s: float = 240.0) -> dict[tuple[str | None, str], float]:
     """Sixty scans of a thousand rows for each call, unless told otherwise."""
     return {
@@ -56,6 +65,16 @@ def test_an_index_that_is_there_is_named() -> None:
         ([NESTED[0] | {"kind": "Hash Join"}, *NESTED[1:]], 240.0),
         ([*NESTED[:2], {"parent": 0, "kind": "Materialize", "relationship": "Inner"}, {"parent": 2, **ITEMS}], 240.0),
         ([OUTER | {"kind": "Index Scan"}], 240.0),
+        # what is run once within a subplan
+        (
+            [
+                OUTER,
+                {"parent": 0, "kind": "Result", "relationship": "SubPlan 1"},
+                {"parent": 1, "kind": "Aggregate", "relationship": "InitPlan 2"},
+                {"parent": 2, **ITEMS},
+            ],
+            240.0,
+        ),
     ],
 )
 def test_what_is_none(plan: list[dict[str, Any]], scans_per_s: float) -> None:

@@ -41,6 +41,14 @@ def test_rows_at_random() -> None:
         [*PLAN[1:2], PLAN[2] | {"parent": 0}],  # no LIMIT
         [*PLAN[:2], {**PLAN[2], "kind": "HashAggregate"}],  # the first of all groups: all are needed
         [*PLAN[:2], PLAN[2] | {"rows": 100.0}],
+        # a sort for a merge join, below an aggregate of which one row comes anyway
+        [
+            PLAN[0],
+            {"parent": 0, "kind": "Aggregate"},
+            {"parent": 1, "kind": "Merge Join"},
+            PLAN[1] | {"parent": 2},
+            PLAN[2] | {"parent": 3},
+        ],
         [PLAN[0], PLAN[1] | {"kind": "Incremental Sort"}, PLAN[2]],
     ],
 )

@@ -40,10 +40,12 @@ _SESSION_SETTINGS: Final = {
     "lock_timeout": "500ms",
     "idle_in_transaction_session_timeout": "10s",
     "default_transaction_read_only": "on",
-    "search_path": "pg_catalog",  # nobody else's function is ever called under our rights
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
 }
+# Whoever owns a database says by ALTER DATABASE what its sessions look for first: no function of his is ever called
+# under our rights, not even by a session that has no other settings of ours.
+_SEARCH_PATH: Final = "-c search_path=pg_catalog"
 # Where all statements are logged, ours would be most of the log, and wait with all others when it is not taken.
 _UNLOGGED: Final = """\
 SELECT /* doctord */ set_config(name, value, false)
@@ -122,7 +124,7 @@ def _places(hosts: str, ports: str) -> tuple[Place, ...]:
 def connect(target: Target, *, limits: bool = True) -> psycopg.Connection[DictRow]:
     """A connection for measuring; as root, under the name of the server's own user unless another is asked for.
 
-    Without `limits` the session has the server's own settings: only for reading those.
+    Without `limits` the session has the server's own settings but for search_path: only for reading those.
 
     Raises:
         Silent: The server does not answer, or its host does not.
@@ -159,9 +161,8 @@ def login_of(
     """
     named = {"application_name": program} if program else {}
     parameters = {**_CLIENT, **target.parameters, **named}
-    if limits:
-        settings = " ".join(f"-c {name}={value}" for name, value in _SESSION_SETTINGS.items())
-        parameters["options"] = f"{parameters.get('options', '')} {settings}".strip()
+    settings = [f"-c {name}={value}" for name, value in _SESSION_SETTINGS.items()] if limits else []
+    parameters["options"] = " ".join([str(parameters.get("options", "")), *settings, _SEARCH_PATH]).strip()
     identity: AbstractContextManager[None] = nullcontext()
     if target.owner and can_act_as(target.owner) and not ("user" in parameters or "PGUSER" in os.environ):
         with suppress(KeyError):  # the user of a container has no name here

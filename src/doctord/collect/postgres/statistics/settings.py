@@ -14,7 +14,7 @@ _LOADED: Final = "SELECT /* doctord */ pg_conf_load_time() AS loaded, pg_postmas
 _SETTINGS: Final = """\
 SELECT /* doctord */ name, setting AS value, unit, source, sourcefile AS source_file,
        sourceline AS line, vartype, pending_restart
-FROM pg_settings
+FROM pg_settings WHERE name <> 'search_path'
 """
 _RULES_GRANTED: Final = """\
 SELECT /* doctord */ has_table_privilege('pg_hba_file_rules', 'SELECT')
@@ -33,8 +33,9 @@ class Settings:
     """Fills `setting` with pg_settings, `postmaster_pid` and `hba.asks`; changes, also pending ones, become events.
 
     Our own connections run with limits of their own, which would hide the server's: the settings are read over a short
-    connection without them. Values that may hold a secret are not kept: commands, connection strings, and the free text
-    of settings that extensions and applications define.
+    connection without them. It has a search_path of ours all the same, and so that one is left out. Values that may
+    hold a secret are not kept: commands, connection strings, and the free text of settings that extensions and
+    applications define.
     """
 
     name = "settings"

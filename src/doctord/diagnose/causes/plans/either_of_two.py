@@ -7,7 +7,7 @@ from doctord.analyse.sql.plan_trees import Node, Plan, alternatives, qualifiers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.statements.work_per_row import BLOCKS_PER_CALL, BLOCKS_PER_ROW
-from doctord.diagnose.common.plan_steps import slow_plans, step
+from doctord.diagnose.common.plan_steps import MOST_OF_THE_COST, slow_plans, step
 from doctord.diagnose.common.scans import FOR_WANT_OF_AN_INDEX, per_call
 from doctord.diagnose.common.slowed import severity
 from doctord.diagnose.finding import Claim, Evidence
@@ -35,13 +35,13 @@ def or_over_two_tables(case: Case) -> Iterator[Claim]:
         SQL Performance Explained, 2012.
     """
     for one, plan in slow_plans(case):
-        node = next((node for node in plan.nodes if _sides(node)), None)
+        node = next((node for node in plan.nodes if _sides(plan, node) and _is_most(plan, node)), None)
         blocks = one.blocks_per_call or 0.0
         if node is None or blocks < max(BLOCKS_PER_CALL, BLOCKS_PER_ROW * (one.rows_per_call or 0.0)):
             continue
         yield Claim(
             phrase("{:share of database} in a statement that looks at {:,.0f} blocks for an OR over {}", one.share,
-                   blocks, _over(node)),
+                   blocks, _over(plan, node)),
             impact=one.share,
             confidence=0.85,
             severity=severity(case, one.share, slowed=True),
@@ -56,20 +56,30 @@ def or_over_two_tables(case: Case) -> Iterator[Claim]:
         return
 
 
-def _sides(node: Node) -> list[str]:
-    """The alternatives of a condition that no one index serves; empty where one may."""
+def _sides(plan: Plan, node: Node) -> list[frozenset[str]]:
+    """The tables of each alternative of a condition that no one index serves; empty where one may.
+
+    A side without a table ($1 IS NULL) is no alternative: whether it holds is known before a row is looked at.
+    """
+    aliases = {one.alias for one in plan.nodes if one.alias}
     sides = alternatives(node.filter or "")
+    tables = [qualifiers(side) & aliases for side in sides]
     is_join = "Join" in node.kind or node.kind.startswith("Nested Loop")
-    if is_join and len({qualifiers(side) for side in sides}) > 1:
-        return sides
-    return sides if any(SUBQUERY in side for side in sides) else []
+    if is_join and all(tables) and len(frozenset().union(*tables)) > 1 and len({*tables}) > 1:
+        return tables
+    return tables if node.is_seq_scan and any(SUBQUERY in side for side in sides) else []
 
 
-def _over(node: Node) -> Words:
-    sides = _sides(node)
-    if any(SUBQUERY in side for side in sides):
+def _is_most(plan: Plan, node: Node) -> bool:
+    """Whether tables are read whole at or below a node, and that is most of what the plan costs."""
+    return bool(_scans(plan, node)) and (node.cost or 0.0) >= MOST_OF_THE_COST * (plan.nodes[0].cost or 0.0)
+
+
+def _over(plan: Plan, node: Node) -> Words:
+    if SUBQUERY in (node.filter or ""):
         return "a column and a subquery"
-    return phrase("columns of {}", listed(*sorted({name for side in sides for name in qualifiers(side)}), by=" and "))
+    names = sorted(frozenset().union(*_sides(plan, node)))
+    return phrase("columns of {}", listed(*names, by=" and "))
 
 
 def _scans(plan: Plan, node: Node) -> list[Node]:

@@ -91,11 +91,11 @@ def _misjudged(case: Case) -> Iterator[Loop]:
         for node, outer, inner in _loops(plan):
             schema = (inner.relation or "").rpartition(".")[0]
             for (db, entity), per_s in scans.items():
-                if db != one.db or entity.partition(".")[2] != f"{schema}.{inner.index}":
+                if db != one.db or entity != f"{plan.database}.{schema}.{inner.index}":
                     continue
-                lookups, expected = per_s / calls, max(plan.rows(outer), 1.0)
+                lookups, expected = per_s / calls, plan.loops(inner)
                 is_its = BLOCKS_A_LOOKUP * per_s <= gets
-                if is_its and lookups >= max(MANY_LOOKUPS, MISJUDGED * expected):
+                if expected is not None and is_its and lookups >= max(MANY_LOOKUPS, MISJUDGED * expected):
                     yield Loop(one, node, outer, inner, expected, lookups, entity, _tables(plan, outer, entity))
 
 

@@ -15,6 +15,7 @@ from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.words import shortened
 
+SEES_ALL: Final = ("Sort", "Aggregate", "Hash", "SetOp")
 OF_A_CTE: Final = "a WITH query that is computed by itself"
 # What the planner takes for the rows that come of a condition on a value it does not know may be far from them.
 WHAT_IT_IS: Final = "all these rows are made before the condition is looked at"
@@ -77,7 +78,7 @@ def _late(case: Case) -> Iterator[Late]:
             if made is None:
                 continue
             above = OF_A_CTE if node.kind == "CTE Scan" else plan.gathers(made)
-            rows = max(plan.rows(each) for each in plan.within(made))
+            rows = _rows(plan, made)
             if above and rows >= LARGE_SCAN_ROWS and (one.rows_per_call or 0.0) <= SELECTIVE * rows:
                 yield Late(one, plan, node, above, rows)
 
@@ -86,7 +87,15 @@ def _made(plan: Plan, node: Node) -> Node | None:
     """What makes the rows that a node looks at: the node below it, or the WITH query that it reads."""
     if node.kind == "CTE Scan":
         return next((each for each in plan.nodes if each.relationship == f"CTE {node.relation}"), None)
-    return next(plan.below(node), None)
+    return plan.outer(node)
+
+
+def _rows(plan: Plan, node: Node) -> float:
+    """The most rows that any node makes; of LIMIT no more than that, unless what is below has to see all first."""
+    below = plan.outer(node)
+    if node.kind == "Limit" and below and not any(part in below.kind for part in SEES_ALL):
+        return plan.rows(node)
+    return max([plan.rows(node), *(_rows(plan, each) for each in plan.below(node))])
 
 
 def _made_by(found: Late) -> list[Node]:

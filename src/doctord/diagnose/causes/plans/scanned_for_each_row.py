@@ -1,5 +1,6 @@
 """Tables that are read whole for each row of another: subqueries and joins without an index."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -12,7 +13,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.common.plan_steps import slow_plans, step
 from doctord.diagnose.common.scans import FOR_WANT_OF_AN_INDEX, per_call
 from doctord.diagnose.common.slowed import severity
-from doctord.diagnose.common.whole_reads import LARGE_SCAN_ROWS, SCANS
+from doctord.diagnose.common.whole_reads import BLOCKS, LARGE_SCAN_ROWS, MOST, SCANS
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.words import shortened
@@ -51,7 +52,8 @@ def table_scanned_for_each_row(case: Case) -> Iterator[Claim]:
         and the time with the product of them.
     Speaks for it: scans of the table for each call, and the rows that they read; the node of the plan; that no index of
         the table begins with a column that it compares.
-    Speaks against it: nothing that is counted: another statement may scan the table too.
+    Speaks against it: that it looks at less than half of the blocks that are read of the table: then another statement
+        scans it, and nothing is said.
     Remedy: An index on the column by which the subquery or the join looks up the table. Where there is one, ANALYZE
         both tables: the planner expected fewer rows. A subquery in the list of columns or under OR is better written as
         a join, NOT IN as NOT EXISTS.
@@ -84,12 +86,17 @@ def table_scanned_for_each_row(case: Case) -> Iterator[Claim]:
 
 def _repeated(case: Case) -> Iterator[Repeated]:
     scans, read = ({(one.db, one.entity): one.mean for one in case.figures(name)} for name in (SCANS, READ))
+    blocks = [{(one.db, one.entity): one.mean for one in case.figures(name)} for name in BLOCKS]
     for one, plan in slow_plans(case):
         for node in plan.nodes:
             if not node.is_seq_scan or _repeats(plan, node) is None:
                 continue
             for (db, entity), per_s in scans.items():
-                if db != one.db or (entity or "").partition(".")[2] != node.relation or not one.calls_per_s:
+                if db != one.db or entity != f"{plan.database}.{node.relation}" or not one.calls_per_s:
+                    continue
+                # Who looks at far less than is read of the table is not who scans it.
+                looked_at = sum(of.get((db, entity), 0.0) for of in blocks)
+                if one.gets_per_s is not None and one.gets_per_s < MOST * looked_at:
                     continue
                 each, rows = per_s / one.calls_per_s, read.get((db, entity), 0.0) / one.calls_per_s
                 if each >= MANY_SCANS and rows >= LARGE_SCAN_ROWS:
@@ -103,8 +110,10 @@ def _repeats(plan: Plan, node: Node) -> Node | None:
         if one.kind.startswith(KEEPS):
             return None
         if (one.relationship or "").startswith("SubPlan"):
-            is_hashed = any(f"hashed {one.relationship}" in (each.filter or "") for each in plan.nodes)
-            return None if is_hashed else one
+            hashed = re.compile(rf"hashed {one.relationship}\b")
+            return None if any(hashed.search(each.filter or "") for each in plan.nodes) else one
+        if (one.relationship or "").startswith(("InitPlan", "CTE")):
+            return None
         if above and one.relationship == "Inner" and above.kind.startswith("Nested Loop"):
             return above
     return None

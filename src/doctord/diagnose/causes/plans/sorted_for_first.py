@@ -24,17 +24,19 @@ RANDOM: Final = (
     "First: draw a random number, and take the first rows from it on by an index (WHERE id >= ... ORDER BY id LIMIT "
     "...); or TABLESAMPLE, where any rows will do."
 )
+HANDING_ON: Final = ("Gather Merge", "LockRows", "Result", "Subquery Scan", "Append", "Merge Append", "MergeAppend")
 OF_ALL: Final = ("Aggregate", "WindowAgg", "Unique", "SetOp", "Group")
 
 
 class Sorted(NamedTuple):
-    """A sort below LIMIT: its node, what it sorts by, and the rows that it expects."""
+    """A sort for LIMIT: its node, what it sorts by, the rows that it expects, and whether it is of one partition."""
 
     statement: Statement
     plan: Plan
     node: Node
     key: str
     rows: float
+    is_of_parts: bool
 
 
 @cause(explains=("missing_index", "index_not_used", "index_reads_many_entries", "sort_spill", *FOR_WANT_OF_AN_INDEX))
@@ -82,12 +84,27 @@ def _sorted(case: Case) -> Iterator[Sorted]:
             below = next(plan.below(node), None)
             if node.kind != "Sort" or key is None or below is None:
                 continue
-            if not any(above.kind == "Limit" for above in plan.above(node)):
+            above = _up_to_limit(plan, node)
+            if above is None:
                 continue
             is_of_all = any(part in each.kind for each in plan.within(below) for part in OF_ALL)
             rows = plan.rows(below)
             if not is_of_all and rows >= LARGE_SCAN_ROWS and (one.rows_per_call or 0.0) <= SELECTIVE * rows:
-                yield Sorted(one, plan, node, key["key"], rows)
+                yield Sorted(
+                    one, plan, node, key["key"], rows, is_of_parts=any("Append" in each.kind for each in above)
+                )
+
+
+def _up_to_limit(plan: Plan, node: Node) -> list[Node] | None:
+    """The nodes between a sort and the LIMIT that it is for; null where it is for something else, as a merge join."""
+    between = list[Node]()
+    for above in plan.above(node):
+        if above.kind == "Limit":
+            return between
+        if above.kind not in HANDING_ON:
+            return None
+        between.append(above)
+    return None
 
 
 def _first(found: Sorted) -> list[Words]:
@@ -95,7 +112,7 @@ def _first(found: Sorted) -> list[Words]:
     if "random()" in found.key:
         return [RANDOM]
     scans = [each for each in found.plan.within(found.node) if each.relation]
-    if len(scans) != 1 or scans[0].relation is None or not COLUMNS.fullmatch(found.key):
+    if found.is_of_parts or len(scans) != 1 or scans[0].relation is None or not COLUMNS.fullmatch(found.key):
         return []
     columns = found.key.replace(f"{scans[0].alias}.", "")
     before = " the columns of its condition that are compared for equality, then" if scans[0].filter else ""

@@ -1,4 +1,4 @@
-"""Plans of the costliest statements of a real server: as their role has them, and never by running code of others."""
+"""Plans of the costliest statements of a real server: as their role has them, and with its rights alone."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -7,6 +7,11 @@ from typing import Any
 import psycopg
 import pytest
 
+from doctord.collect.core.notices import Notices
+from doctord.collect.postgres.connection.connect import Target
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.plans.explain import Asked, NotExplained, explain
+from doctord.collect.postgres.statistics.plans.nodes import nodes
 from doctord.collect.postgres.statistics.plans.plans import Plans
 from doctord.collect.postgres.statistics.statements import Statements
 from postgres_samples import SECRET, link_to, rows_of
@@ -105,60 +110,101 @@ def test_settings_of_the_role_are_the_planners(shop: PostgresServer) -> None:
     assert [row["kind"] for row in nodes] == ["Seq Scan"]
 
 
+TRAP = """\
+CREATE FUNCTION trap(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    BEGIN
+        EXECUTE 'RESET ROLE';
+    EXCEPTION WHEN OTHERS THEN NULL;
+    END;
+    BEGIN
+        EXECUTE 'SET SESSION AUTHORIZATION DEFAULT';
+    EXCEPTION WHEN OTHERS THEN NULL;
+    END;
+    BEGIN
+        PERFORM pg_read_file('PG_VERSION');
+        RAISE EXCEPTION 'a superuser runs it';
+    EXCEPTION WHEN insufficient_privilege THEN NULL;
+    END;
+    RAISE EXCEPTION 'run as %', current_user;
+END $$"""
+HIDING = (
+    "CREATE FUNCTION evil.set_config(text, text, boolean) RETURNS text LANGUAGE plpgsql AS $$ BEGIN "
+    "RAISE EXCEPTION 'hidden'; END $$",
+    "CREATE FUNCTION evil.pg_postmaster_start_time() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN "
+    "RAISE EXCEPTION 'hidden'; END $$",
+)
+
+
+def explained(server: PostgresServer, text: str, user: str = "postgres") -> Any:
+    """What is told of one statement over a connection like the collector's."""
+    link = Link(Target.from_dsn(server.dsn(user, dbname="shop")), Notices(), limits=False)
+    with closing(link):
+        link.open()
+        told = link.ask(lambda connection: explain(connection, Asked(1, "shop", 1, "shop_app", text)))
+        prepared = link.query("SELECT name FROM pg_prepared_statements")
+        [left] = link.query("SELECT count(*) AS functions FROM pg_proc WHERE proname = 'doctord_plan'")
+    assert (prepared, left) == ([], {"functions": 0}), "nothing is left of it"
+    return told
+
+
+@pytest.mark.parametrize("user", ["postgres", "doctord"])
 @pytest.mark.parametrize(
     ("made", "statement"),
     [
-        ("CREATE VIEW hidden AS SELECT * FROM orders WHERE trap(1) = id", "SELECT * FROM hidden WHERE id = 1"),
-        ("CREATE VIEW one AS SELECT * FROM orders WHERE trap(1) = id; CREATE VIEW two AS SELECT * FROM one",
-         "SELECT * FROM two WHERE id = 1"),
-        ("CREATE POLICY own ON orders USING (trap(1) = id)", "SELECT * FROM orders WHERE id = 1"),
-        ("CREATE INDEX by_trap ON orders (id) WHERE id < trap(id)", "SELECT * FROM orders WHERE id = 1"),
-        ("ALTER TABLE orders ADD CHECK (id < trap(1)) NOT VALID", "SELECT * FROM orders WHERE id = 1"),
-        ("ALTER TABLE orders ALTER customer SET DEFAULT trap(1)", "INSERT INTO orders (id) SELECT 0 WHERE false"),
-        ("CREATE DOMAIN price AS int CHECK (trap(1) > 0); CREATE TABLE priced (p price)",
-         "SELECT * FROM priced WHERE p IS NULL"),
-        ("CREATE OPERATOR ~~~ (LEFTARG = int, RIGHTARG = int, FUNCTION = loud)", "SELECT * FROM plain WHERE false"),
-        ("", "SELECT id FROM plain WHERE false AND id = trap(1)"),
-        ("", 'SELECT id FROM plain WHERE false AND id = U&"tr\\0061p"(1)'),
+        ("", "SELECT * FROM orders WHERE id = trap(1)"),
+        ("CREATE VIEW hidden AS SELECT * FROM orders WHERE trap(1) = id", "SELECT * FROM hidden"),
+        ("CREATE DOMAIN price AS int CHECK (trap(1) > 0)", "SELECT $1::price"),
     ],
-)  # fmt: skip
-def test_no_code_of_others_is_called(shop: PostgresServer, made: str, statement: str) -> None:
-    """The function fails where it is called: nothing is planned that may reach it."""
+)
+def test_code_of_others_runs_with_their_rights_alone(
+    shop: PostgresServer, made: str, statement: str, user: str
+) -> None:
     with psycopg.connect(shop.dsn("shop_app", dbname="shop"), autocommit=True) as owner:
-        owner.execute(
-            "CREATE FUNCTION trap(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN "
-            "IF current_user = 'shop_app' AND current_setting('application_name') <> 'doctord' THEN RETURN n; END IF; "
-            "RAISE EXCEPTION 'sprung'; END $$"
-        )
-        owner.execute(
-            "CREATE FUNCTION loud(a int, b int) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN a < b; END'"
-        )
-        owner.execute("CREATE TABLE plain (id int)")
-        for one in made.split("; "):
-            if one:
-                owner.execute(one.encode())
-    found, events = plans_of(shop, statement)
-    assert found == {}
-    assert [row["text"] for row in events] == ["planning it may run functions that are not the server's own"]
-    assert "sprung" not in shop.log
+        owner.execute(TRAP.encode())
+        owner.execute(made.encode())
+    shop.execute("GRANT shop_app TO doctord")
+    try:
+        told = explained(shop, statement, user)
+    finally:
+        shop.execute("REVOKE shop_app FROM doctord")
+    assert isinstance(told, NotExplained)
+    assert told.text == "run as shop_app"
 
 
-def test_a_default_is_no_part_of_what_reads(shop: PostgresServer) -> None:
+def test_what_a_database_looks_for_first_is_not_looked_for_by_us(shop: PostgresServer) -> None:
     with psycopg.connect(shop.dsn("shop_app", dbname="shop"), autocommit=True) as owner:
-        owner.execute("CREATE FUNCTION next_id() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END'")
-        owner.execute("ALTER TABLE orders ALTER id SET DEFAULT next_id()")
-        owner.execute("CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'")
-        owner.execute("CREATE TRIGGER stamp BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION stamp()")
-    found, events = plans_of(shop, "SELECT * FROM orders WHERE customer = 7", "UPDATE orders SET id = id WHERE id < 0")
-    assert [text.split()[0] for text in found] == ["SELECT"]
-    assert len(events) == 1
+        owner.execute("CREATE SCHEMA evil")
+        for one in HIDING:
+            owner.execute(one.encode())
+    shop.execute("ALTER DATABASE shop SET search_path = evil, pg_catalog")
+    told = explained(shop, "SELECT 1")
+    assert told[0]["Plan"]["Node Type"] == "Result"
+
+
+def test_a_statement_that_a_rule_makes_none_or_another(shop: PostgresServer) -> None:
+    with psycopg.connect(shop.dsn("shop_app", dbname="shop"), autocommit=True) as owner:
+        owner.execute("CREATE TABLE quiet (a int)")
+        owner.execute("CREATE RULE nothing AS ON INSERT TO quiet DO INSTEAD NOTHING")
+    assert nodes(explained(shop, "INSERT INTO quiet SELECT 1")) == []
+
+
+def test_event_triggers_are_not_made_to_look(shop: PostgresServer) -> None:
+    shop.execute(
+        "CREATE FUNCTION looks() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN NULL; END'",
+        "CREATE EVENT TRIGGER looks ON ddl_command_end EXECUTE FUNCTION looks()",
+        dbname="shop",
+    )
+    told = explained(shop, "SELECT 1")
+    assert isinstance(told, NotExplained)
+    assert told.why == "event triggers"
 
 
 def test_who_may_not_read_the_tables_is_told_how(shop: PostgresServer) -> None:
     found, [event] = plans_of(shop, "SELECT * FROM orders WHERE customer = 7", user="doctord")
     assert found == {}
-    assert 'relation "orders" does not exist, as the role that doctord connects as is told' in event["text"]
-    assert "pg_read_all_data" in event["hint"]
+    assert event["text"] == "shop_app, who runs them, is no role of ours, or may make nothing here"
+    assert event["hint"] == "GRANT the roles that run them TO the role that doctord connects as"
     shop.execute("GRANT shop_app TO doctord")
     try:
         found, events = plans_of(shop, "SELECT * FROM orders WHERE customer = 7", user="doctord")

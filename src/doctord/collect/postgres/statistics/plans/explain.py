@@ -1,31 +1,35 @@
 """The plan that a server makes of a statement for no values in particular, as the role makes it that runs it.
 
-The text is what pg_stat_statements keeps, with parameters in place of constants. It is parsed by the protocol's own
-message, which takes one statement and runs none, and then explained as a prepared statement under
-plan_cache_mode = force_generic_plan: EXPLAIN (GENERIC_PLAN) is of version 16 and later only. All of it happens in one
-read-only transaction with limits of its own that is rolled back. Source: PostgreSQL documentation, EXPLAIN, PREPARE,
-plan_cache_mode, "Message Flow" (extended query); ALTER ROLE (which settings come first).
+The planner calls immutable and stable functions to know their values, and these are whoever's who owns the tables. A
+superuser's session stays one whatever role it takes: RESET ROLE within such a function gives all rights back. The one
+place that PostgreSQL keeps it in is a SECURITY DEFINER function: within it no role can be set. So the statement is
+prepared and explained by a temporary function that belongs to the role, and all of it is rolled back: whatever it comes
+to run has that role's rights and no others, and leaves nothing. The text is what pg_stat_statements keeps, with
+parameters in place of constants; plan_cache_mode = force_generic_plan serves all versions (EXPLAIN GENERIC_PLAN is of
+16 and later). Source: PostgreSQL documentation, CREATE FUNCTION ("Writing SECURITY DEFINER Functions Safely"), SET ROLE
+(notes), EXPLAIN, PREPARE, plan_cache_mode, ALTER ROLE (which settings come first).
 """
 
 import re
-from collections.abc import Mapping
+import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 import psycopg
-from psycopg import generators, pq, sql
+from psycopg import sql
 
-from doctord.collect.postgres.statistics.plans.trust import MAY_CALL, WRITES, is_disguised, words
 from doctord.dataset.role_settings import quoted
 from doctord.regex import regex
 
+# A database may have other defaults: a serializable one that may be deferred waits for writers.
+_BEGIN: Final = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE NOT DEFERRABLE"
 _LIMITS: Final = {
     "statement_timeout": "500ms",
     "lock_timeout": "50ms",
     "idle_in_transaction_session_timeout": "10s",
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",  # what is asked of the catalogue would be compiled for longer than it takes
-    "search_path": "pg_catalog",
 }
 # What we ask is nobody's statement, and what we ask in vain no error of the service: where we may say so.
 _UNSEEN: Final = {
@@ -62,23 +66,54 @@ _PLANNING: Final = (
     "|max_parallel_workers_per_gather|parallel_leader_participation|recursive_worktable_factor|enable_.*|geqo.*"
     "|min_parallel_.*|.*_cost|.*_collapse_limit)$"
 )
-_WHO: Final = """\
-SELECT /* doctord */ reset_val AS search_path, current_setting('is_superuser') = 'on'
-       OR (to_regrole(%(role)s) IS NOT NULL AND pg_has_role(to_regrole(%(role)s), %(right)s)) AS may_be
-FROM pg_settings WHERE name = 'search_path'
+_SITUATION: Final = """\
+SELECT /* doctord */ current_setting('is_superuser') = 'on' AS is_superuser, pg_is_in_recovery() AS is_standby,
+       EXISTS (SELECT FROM pg_event_trigger WHERE evtenabled <> 'D' AND evtevent LIKE 'ddl%%') AS is_watched,
+       to_regrole(%(role)s) IS NOT NULL AND pg_has_role(to_regrole(%(role)s), %(right)s)
+       AND has_database_privilege(to_regrole(%(role)s), current_database(), 'TEMP') AS may_be,
+       (SELECT boot_val FROM pg_settings WHERE name = 'search_path') AS search_path
 """
-_NAME: Final = "doctord_plan"
-_FORGET: Final = b"DEALLOCATE doctord_plan"
-_EXPLAINED: Final = regex(r"\s*(?:\(\s*)*(select|with|insert|update|delete|merge|values|table)\b", re.IGNORECASE)
+# Of a text that does not parse, or may not, nothing is left prepared; of one that cannot be planned it is forgotten.
+_FUNCTION: Final = """\
+CREATE FUNCTION pg_temp.doctord_plan(name text, types text, statement text, path text) RETURNS json
+LANGUAGE plpgsql SECURITY DEFINER AS $doctord$
+DECLARE
+    told json;
+    number int;
+BEGIN
+    PERFORM pg_catalog.set_config('search_path', path, true);
+    EXECUTE pg_catalog.format('PREPARE %I %s AS %s', name, types, statement);
+    BEGIN
+        number := pg_catalog.cardinality(p.parameter_types) FROM pg_catalog.pg_prepared_statements AS p
+                  WHERE p.name OPERATOR(pg_catalog.=) doctord_plan.name;
+        EXECUTE pg_catalog.format('EXPLAIN (FORMAT JSON, VERBOSE) EXECUTE %I%s', name, CASE
+            WHEN number OPERATOR(pg_catalog.>) 0
+            THEN pg_catalog.format('(%s)', pg_catalog.rtrim(pg_catalog.repeat('NULL,', number), ','))
+        END) INTO told;
+    EXCEPTION WHEN OTHERS THEN
+        EXECUTE pg_catalog.format('DEALLOCATE %I', name);
+        RAISE;
+    END;
+    EXECUTE pg_catalog.format('DEALLOCATE %I', name);
+    RETURN told;
+END $doctord$
+"""
+_LEFT: Final = "SELECT /* doctord */ name FROM pg_prepared_statements WHERE name = %s"
+_ASK: Final = "SELECT /* doctord */ pg_temp.doctord_plan(%s, %s, %s, %s) AS plan"
+_EXPLAINED: Final = regex(
+    r"(?:\s|\(|/\*(?:(?!\*/).)*\*/|--[^\n]*\n)*(select|with|insert|update|delete|merge|values|table)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_LONGEST: Final = 20_000
 # Constants that stand behind the name of their type, or of a field, are no place for a parameter.
 _TYPED: Final = regex(
-    r"\b(interval|date|timestamp|timestamptz|time|timetz)\s+(\$\d+)(?!\s+(?:year|month|day|hour|minute|second)\b)",
+    r"\b(interval|date|timestamp|timestamptz|time|timetz)\s+(\$\d{1,5})(?![\w$])"
+    r"(?!\s+(?:year|month|day|hour|minute|second)\b)",
     re.IGNORECASE,
 )
-_FIELD: Final = regex(r"\bextract\s*\(\s*\$(\d+)\s+from\b", re.IGNORECASE)
-_TEXT_OID: Final = 25
+_FIELD: Final = regex(r"\bextract\s*\(\s*\$(\d{1,4})\s+from\b", re.IGNORECASE)
 
-Why = Literal["code of others", "not now", "not granted", "refused"]
+Why = Literal["standby", "event triggers", "not now", "not granted", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,82 +128,104 @@ class Asked:
 
 
 class NotExplained(NamedTuple):
-    """Why there is no plan: it might run code of others, was not to be had now, or never is; in the server's words."""
+    """Why there is no plan: it is not made where the server is so, was not to be had now, or never is; in words."""
 
     why: Why
     text: str
 
 
 def is_explained(text: str) -> bool:
-    """Whether a text is of a statement that has a plan, and is whole.
+    """Whether a text is of one statement that has a plan, and not too long to be looked at.
 
-    >>> is_explained("SELECT 1"), is_explained("(WITH a AS (SELECT $1) SELECT * FROM a)"), is_explained("VACUUM t")
+    >>> is_explained("SELECT 1;"), is_explained("SELECT 1; SELECT 2")
+    (True, False)
+    >>> is_explained("/* page */ SELECT 1"), is_explained("(WITH a AS (SELECT $1) SELECT 2)"), is_explained("VACUUM t")
     (True, True, False)
     """
-    return _EXPLAINED.match(text) is not None
+    is_one = ";" not in text.rstrip().removesuffix(";")
+    return is_one and len(text) <= _LONGEST and _EXPLAINED.match(text) is not None
 
 
-def preparable(text: str) -> str:
-    """A text as pg_stat_statements gives it in a form that parses.
+def preparable(text: str) -> tuple[str, str]:
+    """A text as pg_stat_statements gives it in a form that parses, and the types of parameters that are gone from it.
 
     >>> preparable("SELECT * FROM t WHERE at > now() - interval $1 AND extract($2 from at) = $3")
-    'SELECT * FROM t WHERE at > now() - $1::interval AND extract(epoch from at) = $3'
+    ('SELECT * FROM t WHERE at > now() - ($1)::interval  AND extract(epoch from at) = $3', '(unknown, text)')
+    >>> preparable("SELECT a FROM t WHERE a = $1")
+    ('SELECT a FROM t WHERE a = $1', '')
     """
-    return _FIELD.sub("extract(epoch from", _TYPED.sub(r"\2::\1", text))
+    gone = {int(number) for number in _FIELD.findall(text)}
+    types = ", ".join("text" if number in gone else "unknown" for number in range(1, max(gone, default=0) + 1))
+    plain = _FIELD.sub("extract(epoch from", _TYPED.sub(r"(\2)::\1 ", text.rstrip().removesuffix(";")))
+    return plain, f"({types})" if types else ""
 
 
 def explain(connection: psycopg.Connection[dict[str, Any]], asked: Asked) -> Any:  # noqa: ANN401 - what JSON holds
     """The document of a statement's plan, or `NotExplained`; the connection is in its database, without a transaction.
 
+    Nothing of the database's owner may be looked for on it: its search_path is pg_catalog.
+
     Raises:
         psycopg.Error: The connection broke.
     """
-    is_runner = is_prepared = False
-    connection.execute("BEGIN TRANSACTION READ ONLY")
+    name = f"doctord_{secrets.token_hex(8)}"  # nobody else prepares a statement of that name
     try:
+        _run(connection, _BEGIN)
         _set(connection, _LIMITS)
         _keep_unseen(connection)
-        if is_disguised(asked.text) or _may_call(connection, asked.text):
-            return NotExplained("code of others", "planning it may run functions that are not the server's own")
-        is_runner = _be(connection, asked)
-        number = _prepare(connection, asked.text)
-        is_prepared = True
-        values = f" ({', '.join(['NULL'] * number)})" if number else ""
-        told = connection.execute(f"EXPLAIN (FORMAT JSON, VERBOSE) EXECUTE {_NAME}{values}".encode()).fetchall()
-        connection.execute(_FORGET)  # here, for a pooler may give the next transaction another session
-        is_prepared = False
-        return told[0]["QUERY PLAN"]
+        return _explained(connection, asked, name)
     except psycopg.Error as error:
         if connection.closed:
             raise
-        return _not_explained(error, is_runner=is_runner)
+        return _not_explained(error)
     finally:
         if not connection.closed:
-            connection.execute("ROLLBACK")
-            if is_prepared:
-                connection.execute(_FORGET)
+            _run(connection, "ROLLBACK")
+            if _run(connection, _LEFT, (name,)):  # it was cancelled
+                _run(connection, sql.SQL("DEALLOCATE {}").format(sql.Identifier(name)))
 
 
-def _may_call(connection: psycopg.Connection[dict[str, Any]], text: str) -> bool:
-    """Whether planning a statement may run code of others."""
-    named = words(text)
-    asked = {"words": [*named], "is_writing": not WRITES.isdisjoint(named)}
-    return bool(connection.execute(MAY_CALL, asked).fetchall()[0]["may_call"])
+def _explained(connection: psycopg.Connection[dict[str, Any]], asked: Asked, name: str) -> Any:  # noqa: ANN401 - as above
+    role = {"role": quoted(asked.role)}
+    right = "SET" if connection.info.server_version >= _BY_SET else "MEMBER"
+    [now] = _run(connection, _SITUATION, {**role, "right": right})
+    if now["is_standby"]:
+        return NotExplained("standby", "a standby makes no function, not even for a moment")
+    if now["is_watched"]:
+        return NotExplained("event triggers", "event triggers look at each function that is made")
+    if not (now["is_superuser"] or now["may_be"]):
+        return NotExplained("not granted", f"{asked.role}, who runs them, is no role of ours, or may make nothing here")
+    own = {row["name"]: row["value"] for row in _run(connection, _OF_RUNNER, {**role, "planning": _PLANNING})}
+    path = own.pop("search_path", now["search_path"])
+    _set(connection, own)
+    _make_function(connection, asked.role, is_superuser=now["is_superuser"])
+    text, types = preparable(asked.text)
+    [told] = _run(connection, _ASK, (name, types, text, path))
+    return told["plan"]
 
 
-def _not_explained(error: psycopg.Error, *, is_runner: bool) -> NotExplained:
+def _make_function(connection: psycopg.Connection[dict[str, Any]], role: str, *, is_superuser: bool) -> None:
+    """The function that asks, for this transaction, and as the role's own."""
+    identifier = sql.Identifier(role)
+    if not is_superuser:
+        _run(connection, sql.SQL("SET LOCAL ROLE {}").format(identifier))
+    _run(connection, _FUNCTION)
+    if is_superuser:
+        owner = "ALTER FUNCTION pg_temp.doctord_plan(text, text, text, text) OWNER TO {}"
+        _run(connection, sql.SQL(owner).format(identifier))
+    else:
+        _run(connection, "SET LOCAL ROLE NONE")
+
+
+def _not_explained(error: psycopg.Error) -> NotExplained:
     told = error.diag.message_primary or type(error).__name__
     if isinstance(error, (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable)):
         return NotExplained("not now", told)
-    # A schema that we may not use is passed over: its tables are not there for us.
-    is_hidden = isinstance(error, psycopg.errors.UndefinedTable) and not is_runner
-    if is_hidden or isinstance(error, psycopg.errors.InsufficientPrivilege):
-        return NotExplained("not granted", f"{told}, as the role that doctord connects as is told")
     return NotExplained("refused", told)
 
 
 def _set(connection: psycopg.Connection[dict[str, Any]], settings: Mapping[str, str], where: str = "") -> None:
-    connection.execute((_SET + where).encode(), (list(settings), list(settings.values())))
+    _run(connection, _SET + where, (list(settings), list(settings.values())))
 
 
 def _keep_unseen(connection: psycopg.Connection[dict[str, Any]]) -> None:
@@ -178,38 +235,11 @@ def _keep_unseen(connection: psycopg.Connection[dict[str, Any]]) -> None:
         _set(connection, _UNSEEN, _WHERE_KNOWN + _AND_GRANTED)
 
 
-def _be(connection: psycopg.Connection[dict[str, Any]], asked: Asked) -> bool:
-    """Take the settings that the statement's role has in this database, and the role itself; whether it is granted."""
-    role = {"role": quoted(asked.role)}
-    right = "SET" if connection.info.server_version >= _BY_SET else "MEMBER"
-    who = connection.execute(_WHO, {**role, "right": right}).fetchall()[0]
-    own = {
-        row["name"]: row["value"] for row in connection.execute(_OF_RUNNER, {**role, "planning": _PLANNING}).fetchall()
-    }
-    if who["may_be"]:
-        connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(asked.role)))
-    path = own.get("search_path", who["search_path"])
-    _set(connection, {**own, "search_path": path if who["may_be"] else path.replace('"$user"', quoted(asked.role))})
-    return bool(who["may_be"])
-
-
-def _prepare(connection: psycopg.Connection[dict[str, Any]], text: str) -> int:
-    """Have the server parse a statement, by the protocol's own message: how many parameters it has.
-
-    Raises:
-        psycopg.Error: It does not parse, or the role may not.
-    """
-    server, taken_out = connection.pgconn, [int(number) for number in _FIELD.findall(text)]
-    types = [_TEXT_OID if number in taken_out else 0 for number in range(1, max(taken_out, default=0) + 1)]
-    server.send_prepare(_NAME.encode(), preparable(text).encode(), types or None)
-    _answer(connection)
-    server.send_describe_prepared(_NAME.encode())
-    return int(_answer(connection).nparams)
-
-
-def _answer(connection: psycopg.Connection[dict[str, Any]]) -> pq.abc.PGresult:
-    [result] = connection.wait(generators.execute(connection.pgconn))
-    if result.status != pq.ExecStatus.COMMAND_OK:
-        raise psycopg.errors.error_from_result(result)
-    answered: pq.abc.PGresult = result
-    return answered
+def _run(
+    connection: psycopg.Connection[dict[str, Any]],
+    query: str | sql.Composed,
+    parameters: Sequence[object] | Mapping[str, object] | None = None,
+) -> list[dict[str, Any]]:
+    """Rows, if there are any; nothing is prepared for next time, by a name that somebody may have taken."""
+    cursor = connection.execute(query.encode() if isinstance(query, str) else query, parameters, prepare=False)
+    return cursor.fetchall() if cursor.description else []

@@ -31,7 +31,9 @@ def nodes(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - what JSON ho
     '(t.a = ?::text)'
     """
     found: list[dict[str, Any]] = []
-    for node, parent in _below(document[0]["Plan"], None, found):
+    # A rule may make a statement several, or none, or one that is not planned (NOTIFY).
+    plan = next((one["Plan"] for one in document or () if isinstance(one, dict) and "Plan" in one), None)
+    for node, parent in _below(plan, None, found) if plan else ():
         found.append({"step": len(found), "parent": parent, **_columns(node)})
         if len(found) == _MOST_NODES:
             break

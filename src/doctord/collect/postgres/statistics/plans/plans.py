@@ -16,6 +16,7 @@ from doctord.collect.postgres.statistics.plans.explain import Asked, NotExplaine
 from doctord.collect.postgres.statistics.plans.nodes import nodes
 from doctord.collect.postgres.statistics.statements import Statements
 from doctord.dataset.rows import now_us, rows
+from doctord.errors import UserError
 
 _AGAIN_S: Final = 3600.0
 _AT_ONCE: Final = 8
@@ -30,10 +31,11 @@ FROM {schema}.pg_stat_statements(true) AS s JOIN pg_database AS d ON d.oid = s.d
 WHERE (s.dbid, s.queryid) IN (SELECT * FROM unnest(%s::oid[], %s::bigint[])) AND s.query IS NOT NULL
 ORDER BY s.dbid, s.queryid, s.total_exec_time DESC
 """
+_BY_HAND: Final = "explain them by hand, as the role that runs them"
 _HINTS: Final[dict[Why, str]] = {
-    "not granted": "GRANT pg_read_all_data TO the role that doctord connects as (14 and later: it may read all tables "
-    "then), or GRANT it the roles that run the statements",
-    "code of others": "explain them by hand, as the role that runs them",
+    "not granted": "GRANT the roles that run them TO the role that doctord connects as",
+    "standby": "they are those of its primary: look there",
+    "event triggers": _BY_HAND,
 }
 
 
@@ -70,13 +72,14 @@ class Plans:
             return []
         where, schema = self._statements.place
         text = sql.SQL(_TEXTS).format(schema=sql.Identifier(schema))
+        self._next_at |= dict.fromkeys(due, time.monotonic() + _AGAIN_S)  # also where the texts cannot be read
         told = where.query(text, ([number for number, _ in due], [statement for _, statement in due]))
         asked = dict[int, list[Asked]]()
         for row in told:
-            if is_explained(row["text"]):
+            is_asked = is_explained(row["text"])
+            self._next_at[row["number"], row["statement_id"]] = 0.0 if is_asked else math.inf
+            if is_asked:
                 asked.setdefault(row["number"], []).append(Asked(**row))
-            else:
-                self._next_at[row["number"], row["statement_id"]] = math.inf
         return [*asked.values()]
 
     def _of_database(self, asked: Sequence[Asked], link: Link, until: float) -> list[dict[str, Any]]:
@@ -102,7 +105,10 @@ class Plans:
             self._next_at.clear()
         key = (asked.number, asked.statement_id)
         self._next_at[key] = time.monotonic() + _AGAIN_S
-        told = link.ask(lambda connection: explain(connection, asked))
+        try:
+            told = link.ask(lambda connection: explain(connection, asked))
+        except UserError:
+            return  # the link is good for the next one
         if isinstance(told, NotExplained):
             if told.why == "refused":
                 self._next_at[key] = math.inf
