@@ -222,6 +222,34 @@ def test_a_number_of_values_set_by_hand_is_the_reason() -> None:
     assert "RESET (n_distinct)" in said(finding.remedy[0])
 
 
+@pytest.mark.parametrize(
+    ("options", "severity"),
+    [
+        ("random_page_cost=11", "critical"),
+        ("random_page_cost=1.1, seq_page_cost=0.1", "critical"),
+        ("random_page_cost=1.1", "note"),
+        ("effective_io_concurrency=200", "note"),
+        (None, "note"),
+    ],
+)
+def test_what_a_page_costs_in_a_tablespace(options: str | None, severity: str) -> None:
+    option = {"component": "pg_tablespace", "db": DB, "name": "pg_default", "value": options}
+    rows = {"setting": [PRIMARY_KEY, SERVING, option]}
+    found = diagnose(
+        host(
+            time=BUSY,
+            statements=[LOOKUP],
+            postgres=LOOKED | FRESH,
+            extra=rows,
+            settings={"seq_page_cost": "1", "random_page_cost": "4"},
+        )
+    ).findings
+    finding = next(one for one in found if one.cause == "index_not_used")
+    assert finding.severity == severity
+    told = "First: ALTER TABLESPACE pg_default RESET" in said(finding.remedy[0])
+    assert told == (severity == "critical")
+
+
 @pytest.mark.parametrize("options", [None, "n_distinct=200000", "n_distinct=-0.5", "n_distinct_inherited=2"])
 def test_a_number_of_values_that_fits_is_no_reason(options: str | None) -> None:
     assert [finding.severity for finding in by_hand(options)] == ["note"]

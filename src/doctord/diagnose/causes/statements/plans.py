@@ -37,6 +37,8 @@ NUMBERS = {
 }
 OPTIONS: Final = "pg_attribute.attoptions"
 N_DISTINCT: Final = regex(r"\bn_distinct=(-?[\d.]+)")
+TABLESPACES: Final = "pg_tablespace"
+PAGE_COST: Final = regex(r"\b((?:random|seq)_page_cost)=([\d.]+)")
 # Four times a sequential page is right for disks that turn: 1.1 to 2 where reads are cached or from flash.
 DEAR_RANDOM = 4.0
 THE_PLAN = NotMeasured(
@@ -58,7 +60,8 @@ def index_not_used(case: Case) -> Iterator[Claim]:
         cast, a function, a value that a volatile function gives, LIKE by an index in the order of a language, an OR
         with a column that has no index, or with one of another table; a number of values (n_distinct) set by hand. Rows
         changed since the last ANALYZE; rows in pg_class against those that are live; index scans
-        switched off, a generic plan for all parameters, a random page that is said to cost much more than another.
+        switched off, a generic plan for all parameters, a random page that is said to cost much more than another, of
+        the server or of a tablespace.
     Speaks against it: a statement that wants much of the table: then the scan is right; statistics that are fresh.
     Remedy: PostgreSQL: explain (analyze, buffers), and compare rows estimated with rows found at the lowest node where
         they part. ANALYZE the table; a higher statistics target or CREATE STATISTICS for columns that depend on one
@@ -78,7 +81,8 @@ def index_not_used(case: Case) -> Iterator[Claim]:
         return
     for_, against = weigh(_signs(case, scan))
     by_hand = _values_by_hand(case, scan)
-    forbidden = [*_forbidden(case, scan), *by_hand, *_finds_no_others(scan)]
+    dear = _dear_tablespaces(case, scan)
+    forbidden = [*_forbidden(case, scan), *by_hand, *dear.values(), *_finds_no_others(scan)]
     explained = bool(for_ or forbidden)
     if not explained and not case.worth_saying(scan.statement.share) and not scan.slows:
         return  # an aggregate, which may look at all rows for good
@@ -93,7 +97,7 @@ def index_not_used(case: Case) -> Iterator[Claim]:
               *reading_whole(case, scan.statement, scan.table)],
         against=[*wants_much(scan), *against],
         not_measured=unseen(case, scan.statement, THE_PLAN),
-        first_steps=[_reset(scan)] if by_hand else _first(scan, for_, forbidden),
+        first_steps=[_reset(scan)] if by_hand else [*map(_cheaper, dear)] or _first(scan, for_, forbidden),
         database=scan.figure.db,
     )  # fmt: skip
 
@@ -242,6 +246,29 @@ def _values_by_hand(case: Case, scan: Scan) -> list[Evidence]:
 def _reset(scan: Scan) -> Words:
     return phrase("First: ALTER TABLE {} ALTER COLUMN {} RESET (n_distinct), and ANALYZE it.", scan.table,
                   scan.served.column)  # fmt: skip
+
+
+def _dear_tablespaces(case: Case, scan: Scan) -> dict[str, Evidence]:
+    """Tablespaces in which a page that an index leads to is said to cost far more than one in sequence, by name."""
+    rows = case.dataset.frame("setting").filter((pl.col("component") == TABLESPACES) & (pl.col("db") == scan.figure.db))
+    found = dict[str, Evidence]()
+    for name, value in rows.sort("ts", maintain_order=True).select("name", "value").iter_rows():
+        found.pop(name, None)
+        own = {key: float(number) for key, number in PAGE_COST.findall(value or "")}
+        random, sequential = (own.get(key) or _number(case, key, scan) for key in ("random_page_cost", "seq_page_cost"))
+        if own and random and sequential and random > DEAR_RANDOM * sequential:
+            found[name] = Evidence(
+                "setting", f"component = '{TABLESPACES}' and name = '{name}'",
+                phrase("{} of tablespace {}", value, name), "",
+                phrase("a page that an index leads to counts {:.3g} times one in sequence; SHOW tells the server's",
+                       random / sequential),
+            )  # fmt: skip
+    return found
+
+
+def _cheaper(tablespace: str) -> Words:
+    return phrase("First: ALTER TABLESPACE {} RESET (random_page_cost, seq_page_cost), or SET what its disks are like "
+                  "(1.1 for flash), and look at the plan again.", tablespace)  # fmt: skip
 
 
 def _finds_no_others(scan: Scan) -> list[Evidence]:
