@@ -41,6 +41,28 @@ def test_statements_are_found_in_whichever_database_the_extension_is(server: Pos
     assert not [row for row in found if "pg_extension" in row["text"]], "our own statements are left out"
 
 
+def test_an_extension_whose_place_somebody_may_take_is_not_asked_by_a_superuser(server: PostgresServer) -> None:
+    """A schema's owner renames it, and makes one of that name with a function of his own."""
+    server.execute("CREATE ROLE owner", "CREATE DATABASE theirs")
+    server.execute("CREATE SCHEMA counting AUTHORIZATION owner", "CREATE EXTENSION pg_stat_statements SCHEMA counting",
+                   dbname="theirs")  # fmt: skip
+    server.execute("CREATE SCHEMA counting", "ALTER EXTENSION pg_stat_statements SET SCHEMA counting")
+    try:
+        with closing(link_to(server.dsn("postgres"))) as link, closing(Statements()) as statements:
+            link.open()
+            statements.read(link)
+            place = statements.place
+            assert place is not None
+            assert place[0].database == "postgres"
+            server.execute("ALTER SCHEMA counting OWNER TO owner")
+            assert statements.read(link) == []
+            (event,) = [row for row in rows_of("event", link.notices.batches()) if row["subject"] == "statements"]
+            assert event["text"].startswith("owner, who is no superuser, may put something else")
+    finally:
+        server.execute("ALTER EXTENSION pg_stat_statements SET SCHEMA public", "DROP SCHEMA counting",
+                       "DROP DATABASE theirs WITH (FORCE)", "DROP ROLE owner")  # fmt: skip
+
+
 def test_who_runs_a_command_again_and_again_and_what_it_changes(server: PostgresServer, link: Link) -> None:
     grant = "GRANT SELECT ON account TO PUBLIC"
     with closing(Statements()) as statements, closing(Relations()) as relations:
@@ -136,8 +158,8 @@ def test_parallel_workers_that_plans_ask_for_are_told_of_each_statement(server: 
 
 def test_how_much_each_role_does_counts_statements_that_look_at_a_table(server: PostgresServer, link: Link) -> None:
     with closing(Statements()) as statements:
-        statements.read(link)
-        statements.read(link)  # by now our own statements are known
+        for _ in range(3):
+            statements.read(link)  # by now our own statements are known, also those of a reading's end
         with server.connect() as client:
             for _ in range(10):
                 client.execute("SELECT balance FROM account WHERE id = 1", prepare=False)

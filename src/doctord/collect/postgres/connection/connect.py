@@ -45,7 +45,7 @@ _SESSION_SETTINGS: Final = {
 }
 # Whoever owns a database says by ALTER DATABASE what its sessions look for first: no function of his is ever called
 # under our rights, not even by a session that has no other settings of ours.
-_SEARCH_PATH: Final = "-c search_path=pg_catalog"
+_SEARCH_PATH: Final = "-c search_path=pg_catalog,pg_temp"  # else what is temporary comes first
 # Where all statements are logged, ours would be most of the log, and wait with all others when it is not taken.
 _UNLOGGED: Final = """\
 SELECT /* doctord */ set_config(name, value, false)

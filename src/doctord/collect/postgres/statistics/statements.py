@@ -17,6 +17,7 @@ from doctord._native import Batch
 from doctord.collect.core.rates import EARLY, Cadence, Counters, Increase
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.databases import Databases
+from doctord.collect.postgres.statistics.extensions import HINT, place_of
 from doctord.collect.postgres.statistics.figures import Figures
 from doctord.collect.postgres.statistics.role_work import RoleWork
 from doctord.dataset.rows import now_us, rows
@@ -32,10 +33,7 @@ _LOOK_EVERY_S: Final = 300.0
 _PART: Final = 0.05
 _LEAST_SESSIONS: Final = 0.005
 
-_INSTALLED: Final = """\
-SELECT /* doctord */ nspname AS schema FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
-WHERE extname = 'pg_stat_statements'
-"""
+_EXTENSION: Final = "pg_stat_statements"
 _COUNTERS: Final = """\
 SELECT /* doctord */ dbid, queryid, sum(calls)::float8 AS calls_per_s,
        sum(total_exec_time) / 1000 AS elapsed_s_per_s,
@@ -214,18 +212,22 @@ class Statements:
         return figures.batches()
 
     def _look(self, link: Link) -> tuple[Link, str] | None:
-        """The link to a database that has the extension, and the schema that it is in there."""
+        """The link to a database that has the extension, and the schema that it is in there, as it is now."""
+        if self.place is not None and not _is_still(self.place):
+            self.place, self._looked_at = None, -math.inf
         if self.place is None and time.monotonic() - self._looked_at >= _LOOK_EVERY_S:
             self._looked_at = time.monotonic()
+            why, hint = "pg_stat_statements is in none of the databases", _HINT
             for candidate in self._databases.links(link):
-                if installed := candidate.query(_INSTALLED):
-                    self.place = (candidate, installed[0]["schema"])
-                    self._further = _known(candidate, installed[0]["schema"])
-                    break
-            else:
-                link.notices.not_measured(
-                    link.db, "statements", "pg_stat_statements is in none of the databases", _HINT
-                )
+                installed = place_of(candidate, _EXTENSION)
+                if installed and installed.is_safe:
+                    self.place = (candidate, installed.schema)
+                    self._further = _known(candidate, installed.schema)
+                    return self.place
+                if installed:
+                    why = f"{installed.owner}, who is no superuser, may put something else in the place of its schema"
+                    hint = HINT.format(_EXTENSION)
+            link.notices.not_measured(link.db, "statements", why, hint)
         return self.place
 
     def _learn_texts(self, where: Link, schema: str, statements: list[int]) -> None:
@@ -237,6 +239,14 @@ class Statements:
                 if row["query"].startswith(_OURS):
                     self._ours.add(row["queryid"])
                 self._texts[row["queryid"]] = scrub(row["query"], "postgresql")[:_TEXT_LENGTH]
+
+
+def _is_still(place: tuple[Link, str]) -> bool:
+    """Whether the extension is where it was, and nobody has come to own its schema."""
+    where, schema = place
+    where.open()
+    now = place_of(where, _EXTENSION)
+    return now is not None and now.is_safe and now.schema == schema
 
 
 def _reading(entries: Iterable[dict[str, Any]]) -> dict[Key, float]:

@@ -7,16 +7,15 @@ Its profile counts every process, idle sessions among them, and does not say whi
 import time
 from typing import Final
 
+from psycopg import sql
+
 from doctord._native import Batch
 from doctord.collect.core.rates import Cadence, Counters
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.extensions import HINT, place_of
 from doctord.collect.postgres.statistics.figures import Figures
 
-_SCHEMA: Final = """\
-SELECT /* doctord */ quote_ident(nspname) AS name,
-       current_setting('pg_wait_sampling.profile_period')::float AS period_ms
-FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'pg_wait_sampling'
-"""
+_PERIOD: Final = "SELECT /* doctord */ current_setting('pg_wait_sampling.profile_period')::float AS period_ms"
 _PROFILE: Final = """\
 SELECT /* doctord */ event_type || ' ' || event AS entity, sum(count)::float AS samples
 FROM {schema}.pg_wait_sampling_profile WHERE event_type <> 'Activity' GROUP BY entity
@@ -35,11 +34,15 @@ class WaitSampling:
 
     def read(self, link: Link) -> list[Batch]:
         """Samples since the last call times their period; nothing where the extension is not installed."""
-        installed = link.query(_SCHEMA)
+        installed = place_of(link, self.name)
         if not installed:
             return []
-        period_ms, figures, at_s = installed[0]["period_ms"], Figures(link.db), time.monotonic()
-        profile = link.query(_PROFILE.format(schema=installed[0]["name"]))
+        if not installed.is_safe:
+            why = f"{installed.owner}, who is no superuser, may put something else in the place of its schema"
+            link.notices.not_measured(link.db, self.name, why, HINT.format(self.name))
+            return []
+        period_ms, figures, at_s = link.query(_PERIOD)[0]["period_ms"], Figures(link.db), time.monotonic()
+        profile = link.query(sql.SQL(_PROFILE).format(schema=sql.Identifier(installed.schema)))
         increase = self._counters.step(at_s, {row["entity"]: row["samples"] * period_ms for row in profile})
         if increase is None:
             return []

@@ -1,5 +1,6 @@
 """Plans of the costliest statements of a real server: as their role has them, and with its rights alone."""
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -170,6 +171,53 @@ def test_code_of_others_runs_with_their_rights_alone(
         shop.execute("REVOKE shop_app FROM doctord")
     assert isinstance(told, NotExplained)
     assert told.text == "run as shop_app"
+
+
+def test_what_cannot_be_cancelled_is_ended(shop: PostgresServer) -> None:
+    with psycopg.connect(shop.dsn("shop_app", dbname="shop"), autocommit=True) as owner:
+        owner.execute(
+            b"CREATE FUNCTION stuck(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN LOOP BEGIN "
+            b"PERFORM pg_sleep(100); EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP; END $$"
+        )
+        owner.execute(b"CREATE VIEW slow AS SELECT id FROM orders WHERE id < 5")
+        for _ in range(30):
+            owner.execute(b"SELECT id FROM slow WHERE id > 0", prepare=False)
+        owner.execute(b"CREATE OR REPLACE VIEW slow AS SELECT id FROM orders WHERE id = stuck(1)")
+    with closing(link_to(shop.dsn("postgres"))) as link, closing(Statements()) as asked, closing(Plans(asked)) as plans:
+        link.open()
+        asked.read(link)
+        asked.costliest = shop.execute(
+            "SELECT s.dbid, queryid FROM pg_stat_statements AS s JOIN pg_database AS d ON d.oid = s.dbid "
+            "WHERE datname = 'shop' AND query LIKE 'SELECT id FROM slow%'"
+        )
+        assert len(asked.costliest) == 1
+        assert plans.read(link) == []
+        assert rows_of("event", link.notices.batches()) == []
+        until = time.monotonic() + 10
+        stuck = "SELECT pid FROM pg_stat_activity WHERE query LIKE '%doctord_plan(%' AND state = 'active'"
+        while link.query(f"{stuck} AND pid <> pg_backend_pid()") and time.monotonic() < until:
+            time.sleep(0.1)
+        assert link.query(f"{stuck} AND pid <> pg_backend_pid()") == []
+        assert plans.read(link) == [], "and never asked for again"
+
+
+def test_of_who_may_do_anything_nothing_is_planned(shop: PostgresServer) -> None:
+    shop.execute("ALTER ROLE shop_app SUPERUSER")
+    told = explained(shop, "SELECT 1")
+    assert isinstance(told, NotExplained)
+    assert told.why == "superuser"
+
+
+def test_an_error_of_somebody_is_short_and_plain(shop: PostgresServer) -> None:
+    with psycopg.connect(shop.dsn("shop_app", dbname="shop"), autocommit=True) as owner:
+        owner.execute(
+            b"CREATE FUNCTION loud(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN "
+            b"RAISE EXCEPTION USING MESSAGE = E'red \\x1b[31m' || repeat('x', 1000000); END $$"
+        )
+    told = explained(shop, "SELECT loud(1)")
+    assert isinstance(told, NotExplained)
+    assert len(told.text) <= 200
+    assert told.text.startswith("red [31mxxx")
 
 
 def test_what_a_database_looks_for_first_is_not_looked_for_by_us(shop: PostgresServer) -> None:

@@ -28,6 +28,7 @@ _LIMITS: Final = {
     "statement_timeout": "500ms",
     "lock_timeout": "50ms",
     "idle_in_transaction_session_timeout": "10s",
+    "client_min_messages": "error",
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",  # what is asked of the catalogue would be compiled for longer than it takes
 }
@@ -58,7 +59,7 @@ FROM pg_db_role_setting AS x
      JOIN pg_settings AS s ON lower(s.name) = lower(c.name)
 WHERE (x.setrole = 0 OR x.setrole = to_regrole(%(role)s)::oid)
       AND (x.setdatabase = 0 OR x.setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database()))
-      AND s.name ~ %(planning)s
+      AND s.name ~ %(planning)s AND s.context = 'user'
 ORDER BY x.setrole <> 0, x.setdatabase <> 0
 """
 _PLANNING: Final = (
@@ -71,9 +72,13 @@ SELECT /* doctord */ current_setting('is_superuser') = 'on' AS is_superuser, pg_
        EXISTS (SELECT FROM pg_event_trigger WHERE evtenabled <> 'D' AND evtevent LIKE 'ddl%%') AS is_watched,
        to_regrole(%(role)s) IS NOT NULL AND pg_has_role(to_regrole(%(role)s), %(right)s)
        AND has_database_privilege(to_regrole(%(role)s), current_database(), 'TEMP') AS may_be,
+       EXISTS (SELECT FROM pg_roles AS mighty
+               WHERE (mighty.rolsuper OR mighty.rolname IN ('pg_execute_server_program', 'pg_read_server_files',
+                                                            'pg_write_server_files'))
+                     AND pg_has_role(to_regrole(%(role)s), mighty.oid, 'MEMBER')) AS is_mighty,
        (SELECT boot_val FROM pg_settings WHERE name = 'search_path') AS search_path
 """
-# Of a text that does not parse, or may not, nothing is left prepared; of one that cannot be planned it is forgotten.
+# What it gives back, an error too, is of a length that we can take.
 _FUNCTION: Final = """\
 CREATE FUNCTION pg_temp.doctord_plan(name text, types text, statement text, path text) RETURNS json
 LANGUAGE plpgsql SECURITY DEFINER AS $doctord$
@@ -83,22 +88,20 @@ DECLARE
 BEGIN
     PERFORM pg_catalog.set_config('search_path', path, true);
     EXECUTE pg_catalog.format('PREPARE %I %s AS %s', name, types, statement);
-    BEGIN
-        number := pg_catalog.cardinality(p.parameter_types) FROM pg_catalog.pg_prepared_statements AS p
-                  WHERE p.name OPERATOR(pg_catalog.=) doctord_plan.name;
-        EXECUTE pg_catalog.format('EXPLAIN (FORMAT JSON, VERBOSE) EXECUTE %I%s', name, CASE
-            WHEN number OPERATOR(pg_catalog.>) 0
-            THEN pg_catalog.format('(%s)', pg_catalog.rtrim(pg_catalog.repeat('NULL,', number), ','))
-        END) INTO told;
-    EXCEPTION WHEN OTHERS THEN
-        EXECUTE pg_catalog.format('DEALLOCATE %I', name);
-        RAISE;
-    END;
-    EXECUTE pg_catalog.format('DEALLOCATE %I', name);
+    number := pg_catalog.cardinality(p.parameter_types) FROM pg_catalog.pg_prepared_statements AS p
+              WHERE p.name OPERATOR(pg_catalog.=) doctord_plan.name;
+    EXECUTE pg_catalog.format('EXPLAIN (FORMAT JSON, VERBOSE) EXECUTE %I%s', name, CASE
+        WHEN number OPERATOR(pg_catalog.>) 0
+        THEN pg_catalog.format('(%s)', pg_catalog.rtrim(pg_catalog.repeat('NULL,', number), ','))
+    END) INTO told;
+    IF pg_catalog.octet_length(told::pg_catalog.text) OPERATOR(pg_catalog.>) 1000000 THEN
+        RAISE EXCEPTION 'its plan is too long';
+    END IF;
     RETURN told;
+EXCEPTION WHEN OTHERS THEN
+    RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = pg_catalog.left(SQLERRM, 200);
 END $doctord$
 """
-_LEFT: Final = "SELECT /* doctord */ name FROM pg_prepared_statements WHERE name = %s"
 _ASK: Final = "SELECT /* doctord */ pg_temp.doctord_plan(%s, %s, %s, %s) AS plan"
 _EXPLAINED: Final = regex(
     r"(?:\s|\(|/\*(?:(?!\*/).)*\*/|--[^\n]*\n)*(select|with|insert|update|delete|merge|values|table)\b",
@@ -113,7 +116,7 @@ _TYPED: Final = regex(
 )
 _FIELD: Final = regex(r"\bextract\s*\(\s*\$(\d{1,4})\s+from\b", re.IGNORECASE)
 
-Why = Literal["standby", "event triggers", "not now", "not granted", "refused"]
+Why = Literal["standby", "event triggers", "superuser", "not now", "not granted", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +184,7 @@ def explain(connection: psycopg.Connection[dict[str, Any]], asked: Asked) -> Any
     finally:
         if not connection.closed:
             _run(connection, "ROLLBACK")
-            if _run(connection, _LEFT, (name,)):  # it was cancelled
-                _run(connection, sql.SQL("DEALLOCATE {}").format(sql.Identifier(name)))
+            _run(connection, "DISCARD ALL")  # what is prepared or locked for the session outlives the transaction
 
 
 def _explained(connection: psycopg.Connection[dict[str, Any]], asked: Asked, name: str) -> Any:  # noqa: ANN401 - as above
@@ -193,6 +195,9 @@ def _explained(connection: psycopg.Connection[dict[str, Any]], asked: Asked, nam
         return NotExplained("standby", "a standby makes no function, not even for a moment")
     if now["is_watched"]:
         return NotExplained("event triggers", "event triggers look at each function that is made")
+    if now["is_mighty"]:
+        # What others own in the database may be run by what it plans, and it would be run with all rights.
+        return NotExplained("superuser", f"{asked.role}, who runs them, may do anything to the server")
     if not (now["is_superuser"] or now["may_be"]):
         return NotExplained("not granted", f"{asked.role}, who runs them, is no role of ours, or may make nothing here")
     own = {row["name"]: row["value"] for row in _run(connection, _OF_RUNNER, {**role, "planning": _PLANNING})}
@@ -218,7 +223,7 @@ def _make_function(connection: psycopg.Connection[dict[str, Any]], role: str, *,
 
 
 def _not_explained(error: psycopg.Error) -> NotExplained:
-    told = error.diag.message_primary or type(error).__name__
+    told = " ".join("".join(filter(str.isprintable, error.diag.message_primary or type(error).__name__))[:200].split())
     if isinstance(error, (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable)):
         return NotExplained("not now", told)
     return NotExplained("refused", told)

@@ -10,6 +10,7 @@ from psycopg import sql
 
 from doctord._native import Batch
 from doctord.collect.core.link import Away
+from doctord.collect.core.notices import Notices
 from doctord.collect.core.rates import EARLY, Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.plans.explain import Asked, NotExplained, Why, explain, is_explained
@@ -31,11 +32,18 @@ FROM {schema}.pg_stat_statements(true) AS s JOIN pg_database AS d ON d.oid = s.d
 WHERE (s.dbid, s.queryid) IN (SELECT * FROM unnest(%s::oid[], %s::bigint[])) AND s.query IS NOT NULL
 ORDER BY s.dbid, s.queryid, s.total_exec_time DESC
 """
+_BACKEND: Final = (
+    "SELECT /* doctord */ pid, backend_start AS started FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+)
+_END: Final = """\
+SELECT /* doctord */ pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s
+"""
 _BY_HAND: Final = "explain them by hand, as the role that runs them"
 _HINTS: Final[dict[Why, str]] = {
     "not granted": "GRANT the roles that run them TO the role that doctord connects as",
     "standby": "they are those of its primary: look there",
     "event triggers": _BY_HAND,
+    "superuser": "give the application a role of its own that is no superuser",
 }
 
 
@@ -87,33 +95,38 @@ class Plans:
 
         What it has not come to before `until` is asked for the next time.
         """
-        plain = Link(link.target.with_database(asked[0].database), link.notices, limits=False)
+        # What happens to it is no outage of the server.
+        plain = Link(link.target.with_database(asked[0].database), Notices(), limits=False)
         found: list[dict[str, Any]] = []
+        backend = None
         try:
             for one in asked:
                 if time.monotonic() < until:
-                    plain.open()
-                    found += self._explained(one, plain)
+                    if plain.open():
+                        backend = plain.query(_BACKEND)[0]
+                    found += self._explained(one, plain, link.notices)
         except Away:
-            pass  # the link has noted why
+            if backend:  # what was run may have caught that it is to be cancelled; it cannot catch that it is to end
+                link.query(_END, (backend["pid"], backend["started"]))
         finally:
             plain.close()
         return found
 
-    def _explained(self, asked: Asked, link: Link) -> Iterator[dict[str, Any]]:
+    def _explained(self, asked: Asked, link: Link, notices: Notices) -> Iterator[dict[str, Any]]:
         if len(self._next_at) > _REMEMBERED:
             self._next_at.clear()
         key = (asked.number, asked.statement_id)
-        self._next_at[key] = time.monotonic() + _AGAIN_S
+        self._next_at[key] = math.inf  # should it never come back
         try:
             told = link.ask(lambda connection: explain(connection, asked))
         except UserError:
             return  # the link is good for the next one
+        self._next_at[key] = time.monotonic() + _AGAIN_S
         if isinstance(told, NotExplained):
             if told.why == "refused":
                 self._next_at[key] = math.inf
             elif told.why in _HINTS:
-                link.notices.not_measured(link.db, f"{self.name} of {asked.database}", told.text, _HINTS[told.why])
+                notices.not_measured(link.db, f"{self.name} of {asked.database}", told.text, _HINTS[told.why])
             return
         common = {"ts": now_us(), "host": os.uname().nodename, "db": link.db, "database": asked.database}
         for node in nodes(told):
