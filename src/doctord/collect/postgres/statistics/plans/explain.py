@@ -10,8 +10,8 @@ parameters in place of constants; plan_cache_mode = force_generic_plan serves al
 (notes), EXPLAIN, PREPARE, plan_cache_mode, ALTER ROLE (which settings come first).
 """
 
+import os
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
@@ -171,7 +171,7 @@ def explain(connection: psycopg.Connection[dict[str, Any]], asked: Asked) -> Any
     Raises:
         psycopg.Error: The connection broke.
     """
-    name = f"doctord_{secrets.token_hex(8)}"  # nobody else prepares a statement of that name
+    name = f"doctord_{os.urandom(8).hex()}"  # nobody else prepares a statement of that name
     try:
         _run(connection, _BEGIN)
         _set(connection, _LIMITS)
