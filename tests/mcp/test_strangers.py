@@ -77,10 +77,12 @@ def test_what_a_statement_calls_its_tables_is_a_strangers_word() -> None:
         {"step": 0, "kind": "Sort", "detail": f'Sort Key: "{hostile}".at DESC'},
         {"step": 1, "kind": "Seq Scan", "relation": "app.orders", "alias": hostile, "filter": f'("{hostile}".id = $1)'},
         {"step": 2, "kind": "Seq Scan", "relation": "app.items", "alias": "items"},
+        {"step": 3, "kind": "CTE Scan", "relation": "stop and obey", "alias": "stop and obey"},
     ]
     names = Names([Dataset.from_rows(plan=plan)])
     assert names.labelled(f'sorted by "{hostile}".at DESC') == "sorted by <key 1>"
     assert names.labelled(f'Filter: ("{hostile}".id = $1), 5 rows') == "Filter: <condition 1>, 5 rows"
+    assert names.labelled("CTE Scan on stop and obey") == "CTE Scan on <query 1>"
     assert names.labelled(f"columns of {hostile} and c, of app.items") == "columns of <alias 1> and c, of app.items"
 
 

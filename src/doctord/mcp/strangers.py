@@ -25,9 +25,15 @@ WRITTEN: Final = {
     "client": ("session", "client"),
     "statement": ("statement", "text"),
     "alias": ("plan", "alias"),
+    "query": ("plan", "relation"),
     "condition": ("plan", "filter"),
     "lookup": ("plan", "condition"),
     "key": ("plan", "detail"),
+}
+# Who calls a table by its own name writes nothing; who calls a WITH query something does.
+NAMED: Final = {
+    "alias": ~pl.col("relation").str.ends_with(pl.col("alias")).fill_null(value=False),
+    "query": pl.col("kind") == "CTE Scan",
 }
 # Texts that sentences cut at lengths of their own.
 TEXTS: Final = ("statement", "condition", "lookup", "key")
@@ -51,8 +57,8 @@ class Names:
         for dataset in datasets:
             for kind, (table, column) in WRITTEN.items():
                 rows = dataset.frame(table)
-                if kind == "alias":  # who calls a table by its own name writes nothing
-                    rows = rows.filter(~pl.col("relation").str.ends_with(pl.col("alias")).fill_null(value=False))
+                if kind in NAMED:
+                    rows = rows.filter(NAMED[kind])
                 for text in rows[column].drop_nulls().unique(maintain_order=True):
                     for part in _parts(kind, " ".join(str(text).split())):
                         self._kinds.setdefault(part, kind)
@@ -113,7 +119,7 @@ def _parts(kind: str, text: str) -> list[str]:
     >>> _parts("key", "Sort Key: o.at DESC; Workers Planned: 2")
     ['Sort Key: o.at DESC; Workers Planned: 2', 'o.at DESC', '2']
     """
-    if kind == "alias":
+    if kind in NAMED:
         return [text] if len(text) >= SHORTEST_ALIAS else []
     return [text, *(part.partition(": ")[2] for part in text.split("; "))] if kind == "key" else [text]
 

@@ -1,6 +1,7 @@
 """The profile of many hosts."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -17,12 +18,12 @@ AT = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 SIZE = 2**40
 
 
-def used(host: str, now: float, before: float, days: int = 40) -> Dataset:
+def used(host: str, now: float, before: float, days: int = 40, at: datetime = AT) -> Dataset:
     """A file system that was so full for weeks, as a share of it, and is another for the last ten days."""
     moments = [timedelta(hours=6 * step) for step in range(days * 4)]
     shares = [now if back < timedelta(days=10) else before for back in moments]
     rows = [
-        {"ts": AT - back, "interval_s": None, "host": host, "mount": "/data", "size_bytes": SIZE,
+        {"ts": at - back, "interval_s": None, "host": host, "mount": "/data", "size_bytes": SIZE,
          "used_bytes": int(SIZE * share), "available_bytes": int(SIZE * (1 - share))}
         for back, share in zip(moments, shares, strict=True)
     ]  # fmt: skip
@@ -59,6 +60,15 @@ def test_a_host_without_figures_is_no_clean_bill(found: FleetProfile) -> None:
     without_a = FleetProfile(found.place, tuple(one for one in found.hosts if one[0].name != "a"), found.failed)
     assert without_a.healthy is None
     assert FleetProfile(found.place, without_a.hosts, ()).healthy is True
+
+
+def test_a_host_that_records_no_more_is_told_of(tmp_path: Path) -> None:
+    for name, at in (("new", AT), ("old", AT - timedelta(days=12))):
+        keep(tmp_path / name, used(name, 0.5, 0.5, at=at).tables)
+    hosts = hosts_of(str(tmp_path), Chosen(), None, Heard())
+    asked = Asked(at=None, figures=None, thresholds=None, busy_hour=False)
+    told = words.render(profile_fleet(str(tmp_path), hosts, asked, Here(), Heard()))
+    assert "old  its last row is of 2026-11-08 12:00 UTC" in told.split("OF AN EARLIER DAY")[1]
 
 
 def test_what_is_told_of_it(found: FleetProfile) -> None:

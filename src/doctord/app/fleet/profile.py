@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from statistics import median
+from typing import Final
 
 from doctord.analyse.capacity.profile import DAYS_AGO, Line, Verdict
 from doctord.analyse.capacity.series import Labels
@@ -15,6 +16,8 @@ from doctord.app.fleet.hosts import Host
 from doctord.app.source import Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.errors import UserError
+
+A_DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,12 @@ class FleetProfile:
             name: {host.name for host, one in found if one.figure == name} for name in {one.figure for _, one in found}
         }
         return sorted(found, key=lambda one: (-len(on[one[1].figure]), one[1].figure, one[0].name))
+
+    @property
+    def behind(self) -> list[tuple[Host, datetime]]:
+        """The hosts whose last row is a day and more older than the newest of all, and when that was."""
+        newest = max((each.at for _, each in self.hosts), default=None)
+        return [(host, each.at) for host, each in self.hosts if newest and newest - each.at >= A_DAY]
 
     @property
     def figures(self) -> list[OverHosts]:

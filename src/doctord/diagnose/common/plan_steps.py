@@ -13,6 +13,9 @@ from doctord.diagnose.words import shortened
 
 # Less than half of the plan's cost, and what the node does need not be what takes the time.
 MOST_OF_THE_COST: Final = 0.5
+# A page of 8 kB has room for so many rows and no more (PostgreSQL, src/include/access/htup_details.h,
+# MaxHeapTuplesPerPage).
+ROWS_A_BLOCK: Final = 291
 _GENERIC: Final = "its plan for no values in particular"
 
 
@@ -26,6 +29,11 @@ def slow_plans(case: Case) -> Iterator[tuple[Statement, Plan]]:
     for one in case.statements:
         if one.db.startswith("postgresql") and is_slowed(one, 1.0) and (known := plan(case, one)) and works(case, one):
             yield one, known
+
+
+def may_read(one: Statement, rows: float) -> bool:
+    """Whether a call looks at enough blocks to read so many rows: else the planner expects more than there are."""
+    return one.blocks_per_call is None or one.blocks_per_call * ROWS_A_BLOCK >= rows
 
 
 def step(one: Statement, node: Node, why: Words = _GENERIC) -> Evidence:

@@ -91,6 +91,8 @@ def _page(found: FleetProfile, width: int) -> Iterator[Text]:
     contradicted = [(host.name, f"{one.contradictions} waits contradict themselves") for host, one in found.hosts
                     if one.contradictions]  # fmt: skip
     yield from not_told("Contradictions", contradicted, width)
+    old = [(host.name, f"its last row is of {at:%F %H:%M} UTC") for host, at in found.behind]
+    yield from not_told("Of an earlier day", old, width)
     yield from not_told("Nothing to show", [(host.name, one.reason) for host, one in found.failed], width)
     yield from beside(((host.name, one.notes) for host, one in found.hosts if one.notes), width)
 
@@ -100,6 +102,8 @@ def verdict(found: FleetProfile) -> str:
     hosts, bad = len(found.hosts) + len(found.failed), len({host.name for host, _ in found.violated})
     if bad:
         return f"{bad} of {counted(hosts)} {'is' if bad == 1 else 'are'} beyond a limit today"
+    if found.healthy is False:
+        return f"No limit is passed today, but figures contradict each other on some of {counted(hosts)}"
     if not found.hosts:
         return f"There is nothing to show of {counted(hosts)}"
     of = f"{len(found.hosts)} of {counted(hosts)}" if found.failed else counted(hosts)

@@ -45,10 +45,25 @@ def test_a_number_of_values_that_was_set_by_hand_is_why() -> None:
     assert said(finding.remedy[0]) == (
         "First: ALTER TABLE app.parcels ALTER COLUMN shipment RESET (n_distinct), and ANALYZE it."
     )
-    other = BY_HAND | {"name": "bench.app.parcels carrier"}
-    finding = of(CAUSE, findings(PLAN, figures=read(), extra={"setting": [other]}))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "bench.app.parcels carrier"},
+        {"name": "bench.app.tracks shipment"},
+        {"value": "n_distinct_inherited=3"},
+    ],
+)
+def test_another_columns_number_is_not_why(changes: dict[str, str]) -> None:
+    finding = of(CAUSE, findings(PLAN, figures=read(), extra={"setting": [BY_HAND | changes]}))
     assert finding is not None
     assert finding.confidence == 0.8
+
+
+def test_of_two_bitmaps_the_table_is_named_further_above() -> None:
+    both = [*PLAN[:4], {"parent": 3, "kind": "BitmapAnd", "relationship": "Outer"}, PLAN[4] | {"parent": 4}]
+    assert of(CAUSE, findings(both, figures=read())) is not None
 
 
 @pytest.mark.parametrize(
@@ -57,6 +72,17 @@ def test_a_number_of_values_that_was_set_by_hand_is_why() -> None:
         (PLAN, read(entries=5000.0)),  # as many, give or take
         (PLAN, read(scans_a_call=20.0)),  # others scan it too
         (PLAN, {}),
+        # what stops at ten rows reads ten entries, however many there are
+        (
+            [
+                {"kind": "Limit", "cost": 10.0},
+                *(
+                    {**node, "parent": node.get("parent", -1) + 1, "relationship": node.get("relationship", "Outer")}
+                    for node in PLAN
+                ),
+            ],
+            read(),
+        ),
         ([PLAN[0], PLAN[1] | {"cost": 100.0}, *PLAN[2:]], read()),  # the scan of the table is not what costs
         ([PLAN[0], PLAN[1] | {"kind": "Index Scan"}, *PLAN[2:]], read()),
     ],

@@ -57,5 +57,9 @@ def test_what_is_none(plan: list[dict[str, Any]]) -> None:
     assert of(CAUSE, findings(plan)) is None
 
 
+def test_who_looks_at_too_few_blocks_reads_fewer_rows_than_expected() -> None:
+    assert of(CAUSE, findings(PLAN, hit_blocks_per_s=4 * 600.0)) is None
+
+
 def test_who_returns_much_sorts_for_good() -> None:
     assert of(CAUSE, findings(PLAN, rows_per_s=40_000.0)) is None

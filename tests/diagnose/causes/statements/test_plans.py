@@ -233,8 +233,9 @@ def test_a_number_of_values_set_by_hand_is_the_reason() -> None:
     ],
 )
 def test_what_a_page_costs_in_a_tablespace(options: str | None, severity: str) -> None:
-    option = {"component": "pg_tablespace", "db": DB, "name": "pg_default", "value": options}
-    rows = {"setting": [PRIMARY_KEY, SERVING, option]}
+    elsewhere = {"component": "pg_tablespace", "db": DB, "name": "archive", "value": "random_page_cost=20"}
+    option = elsewhere | {"name": "pg_default", "value": options}
+    rows = {"setting": [PRIMARY_KEY, SERVING, option, elsewhere]}
     found = diagnose(
         host(
             time=BUSY,

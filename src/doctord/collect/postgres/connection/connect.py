@@ -124,7 +124,8 @@ def _places(hosts: str, ports: str) -> tuple[Place, ...]:
 def connect(target: Target, *, limits: bool = True) -> psycopg.Connection[DictRow]:
     """A connection for measuring; as root, under the name of the server's own user unless another is asked for.
 
-    Without `limits` the session has the server's own settings but for search_path: only for reading those.
+    Without `limits` the session has the server's own settings but for search_path: for reading those, and for what is
+    planned by them, within limits of its own.
 
     Raises:
         Silent: The server does not answer, or its host does not.

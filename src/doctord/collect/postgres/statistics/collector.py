@@ -31,7 +31,7 @@ from doctord.collect.postgres.statistics.role_settings import RoleSettings
 from doctord.collect.postgres.statistics.settings import Settings
 from doctord.collect.postgres.statistics.sizes import Sizes
 from doctord.collect.postgres.statistics.statements import Statements
-from doctord.collect.postgres.statistics.tablespaces import Tablespaces
+from doctord.collect.postgres.statistics.tablespace_options import TablespaceOptions
 from doctord.collect.postgres.statistics.unacknowledged import Unacknowledged
 from doctord.collect.postgres.statistics.views import ClusterViews
 from doctord.collect.postgres.statistics.wait_sampling import WaitSampling
@@ -77,7 +77,7 @@ class StatisticsCollector:
         self._parts: tuple[Part, ...] = (
             Settings(),
             RoleSettings(),
-            Tablespaces(),
+            TablespaceOptions(),
             ConfigurationFiles(),
             LoginLimits(),
             ClusterViews(),

@@ -31,6 +31,11 @@ class Place(NamedTuple):
     owner: str
     is_safe: bool
 
+    @property
+    def why_not(self) -> str:
+        """Why it is not asked, where it is not safe."""
+        return f"{self.owner}, who is no superuser, may put something else in the place of its schema"
+
 
 def place_of(link: Link, extension: str) -> Place | None:
     """Where an extension is in the database of a link; null where it is not."""

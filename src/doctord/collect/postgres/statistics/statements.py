@@ -225,8 +225,7 @@ class Statements:
                     self._further = _known(candidate, installed.schema)
                     return self.place
                 if installed:
-                    why = f"{installed.owner}, who is no superuser, may put something else in the place of its schema"
-                    hint = HINT.format(_EXTENSION)
+                    why, hint = installed.why_not, HINT.format(_EXTENSION)
             link.notices.not_measured(link.db, "statements", why, hint)
         return self.place
 

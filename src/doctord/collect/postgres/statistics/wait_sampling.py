@@ -38,8 +38,7 @@ class WaitSampling:
         if not installed:
             return []
         if not installed.is_safe:
-            why = f"{installed.owner}, who is no superuser, may put something else in the place of its schema"
-            link.notices.not_measured(link.db, self.name, why, HINT.format(self.name))
+            link.notices.not_measured(link.db, self.name, installed.why_not, HINT.format(self.name))
             return []
         period_ms, figures, at_s = link.query(_PERIOD)[0]["period_ms"], Figures(link.db), time.monotonic()
         profile = link.query(sql.SQL(_PROFILE).format(schema=sql.Identifier(installed.schema)))

@@ -90,13 +90,11 @@ def _misjudged(case: Case) -> Iterator[Loop]:
         calls, gets = one.calls_per_s or 0.0, one.gets_per_s or 0.0
         for node, outer, inner in _loops(plan):
             schema = (inner.relation or "").rpartition(".")[0]
-            for (db, entity), per_s in scans.items():
-                if db != one.db or entity != f"{plan.database}.{schema}.{inner.index}":
-                    continue
-                lookups, expected = per_s / calls, plan.loops(inner)
-                is_its = BLOCKS_A_LOOKUP * per_s <= gets
-                if expected is not None and is_its and lookups >= max(MANY_LOOKUPS, MISJUDGED * expected):
-                    yield Loop(one, node, outer, inner, expected, lookups, entity, _tables(plan, outer, entity))
+            entity = f"{plan.database}.{schema}.{inner.index}"
+            per_s, expected = scans.get((one.db, entity), 0.0), plan.loops(inner)
+            lookups, is_its = per_s / calls, BLOCKS_A_LOOKUP * per_s <= gets
+            if expected is not None and is_its and lookups >= max(MANY_LOOKUPS, MISJUDGED * expected):
+                yield Loop(one, node, outer, inner, expected, lookups, entity, _tables(plan, outer, entity))
 
 
 def _loops(plan: Plan) -> Iterator[tuple[Node, Node, Node]]:

@@ -7,7 +7,7 @@ from doctord.analyse.sql.plan_trees import Node, Plan
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common.plan_steps import slow_plans, step
+from doctord.diagnose.common.plan_steps import may_read, slow_plans, step
 from doctord.diagnose.common.scans import FOR_WANT_OF_AN_INDEX, SELECTIVE, per_call
 from doctord.diagnose.common.slowed import severity
 from doctord.diagnose.common.whole_reads import LARGE_SCAN_ROWS
@@ -79,7 +79,12 @@ def _late(case: Case) -> Iterator[Late]:
                 continue
             above = OF_A_CTE if node.kind == "CTE Scan" else plan.gathers(made)
             rows = _rows(plan, made)
-            if above and rows >= LARGE_SCAN_ROWS and (one.rows_per_call or 0.0) <= SELECTIVE * rows:
+            if (
+                above
+                and rows >= LARGE_SCAN_ROWS
+                and may_read(one, rows)
+                and (one.rows_per_call or 0.0) <= SELECTIVE * rows
+            ):
                 yield Late(one, plan, node, above, rows)
 
 

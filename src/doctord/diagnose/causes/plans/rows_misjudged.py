@@ -10,6 +10,7 @@ from doctord.analyse.sql.plan_trees import Node, Plan
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.statements.plans import N_DISTINCT, OPTIONS
 from doctord.diagnose.common.plan_steps import slow_plans, step
 from doctord.diagnose.common.scans import FOR_WANT_OF_AN_INDEX, per_call
 from doctord.diagnose.common.slowed import severity
@@ -19,7 +20,6 @@ from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.words import shortened
 
 SCANS, READ = "pg_stat_user_indexes.idx_scan", "pg_stat_user_indexes.idx_tup_read"
-OPTIONS: Final = "pg_attribute.attoptions"
 # What is planned for no values in particular is the mean of all: for one value it may be wrong by some tens.
 MISJUDGED: Final = 100.0
 # What hashes and joins its rows costs as much again.
@@ -29,11 +29,15 @@ ALIKE: Final = (0.5, 2.0)
 
 
 class Few(NamedTuple):
-    """An index scan of a plan: the rows expected of it, those that come, and the scan of a whole table beside it."""
+    """An index scan of a plan: the rows expected of it, those that come, and the scan of a whole table beside it.
+
+    `table` and `entity` are the table and the index, with database and schema.
+    """
 
     statement: Statement
     node: Node
     whole: Node
+    table: str
     entity: str
     expected: float
     found: float
@@ -86,16 +90,18 @@ def _few(case: Case) -> Iterator[Few]:
     scans, read = ({(one.db, one.entity or ""): one.mean for one in case.figures(name)} for name in (SCANS, READ))
     least, most = ALIKE
     for one, plan in slow_plans(case):
-        whole = _read_whole(plan)
+        # Of what stops early few entries come whatever there are.
+        whole = None if plan.stops_early else _read_whole(plan)
         for node in plan.nodes if whole else ():
-            schema = _schema(plan, node)
-            for (db, entity), per_s in scans.items():
-                if not node.index or db != one.db or entity != f"{plan.database}.{schema}.{node.index}" or not per_s:
-                    continue
-                found, expected = read.get((db, entity), 0.0) / per_s, plan.rows(node)
-                is_its = least <= per_s / (one.calls_per_s or 1.0) <= most
-                if whole and is_its and expected >= MISJUDGED * max(found, 1.0):
-                    yield Few(one, node, whole, entity, expected, found)
+            table = _table(plan, node)
+            entity = f"{table.rpartition('.')[0]}.{node.index}"
+            per_s = scans.get((one.db, entity), 0.0)
+            if whole is None or not node.index or not per_s:
+                continue
+            found, expected = read.get((one.db, entity), 0.0) / per_s, plan.rows(node)
+            is_its = least <= per_s / (one.calls_per_s or 1.0) <= most
+            if is_its and expected >= MISJUDGED * max(found, 1.0):
+                yield Few(one, node, whole, table, entity, expected, found)
 
 
 def _read_whole(plan: Plan) -> Node | None:
@@ -106,11 +112,10 @@ def _read_whole(plan: Plan) -> Node | None:
     return node if node and (node.cost or 0.0) >= MUCH_OF_THE_COST * total else None
 
 
-def _schema(plan: Plan, node: Node) -> str:
-    """The schema of an index: that of its table, which of a bitmap the node above names."""
-    above = plan.nodes[node.parent] if node.parent is not None else None
-    relation = node.relation or (above.relation if above else None) or ""
-    return relation.rpartition(".")[0]
+def _table(plan: Plan, node: Node) -> str:
+    """The table of an index, with its database and schema; of a bitmap it is named above, beyond BitmapAnd and Or."""
+    relation = next((one.relation for one in (node, *plan.above(node)) if one.relation), "")
+    return f"{plan.database}.{relation}"
 
 
 def _reset(name: str) -> Words:
@@ -121,17 +126,16 @@ def _reset(name: str) -> Words:
 
 def _by_hand(case: Case, found: Few) -> dict[str, Evidence]:
     """Numbers of values set by hand, of columns in the index's condition, by `database.schema.table column`."""
-    schema = found.entity.rpartition(".")[0]
     rows = case.dataset.frame("setting").filter(
         (pl.col("component") == OPTIONS)
         & (pl.col("db") == found.statement.db)
-        & pl.col("name").str.starts_with(f"{schema}.")
+        & pl.col("name").str.starts_with(f"{found.table} ")
     )
     told = dict(rows.sort("ts", maintain_order=True).select("name", "value").iter_rows())
     return {
         name: Evidence("setting", f"component = '{OPTIONS}' and name = '{name}'",
                  phrase("{} of column {}", value, name.rpartition(" ")[2]), "", "set by hand: ANALYZE keeps to it")
         for name, value in told.items()
-        if "n_distinct" in (value or "")
+        if N_DISTINCT.search(value or "")
         and re.search(rf"\b{re.escape(name.rpartition(' ')[2])}\b", found.node.condition or "")
     }  # fmt: skip

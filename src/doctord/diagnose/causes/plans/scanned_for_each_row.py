@@ -85,22 +85,20 @@ def table_scanned_for_each_row(case: Case) -> Iterator[Claim]:
 
 
 def _repeated(case: Case) -> Iterator[Repeated]:
-    scans, read = ({(one.db, one.entity): one.mean for one in case.figures(name)} for name in (SCANS, READ))
-    blocks = [{(one.db, one.entity): one.mean for one in case.figures(name)} for name in BLOCKS]
+    scans, read = ({(one.db, one.entity or ""): one.mean for one in case.figures(name)} for name in (SCANS, READ))
+    blocks = [{(one.db, one.entity or ""): one.mean for one in case.figures(name)} for name in BLOCKS]
     for one, plan in slow_plans(case):
         for node in plan.nodes:
-            if not node.is_seq_scan or _repeats(plan, node) is None:
+            if not node.is_seq_scan or _repeats(plan, node) is None or not one.calls_per_s:
                 continue
-            for (db, entity), per_s in scans.items():
-                if db != one.db or entity != f"{plan.database}.{node.relation}" or not one.calls_per_s:
-                    continue
-                # Who looks at far less than is read of the table is not who scans it.
-                looked_at = sum(of.get((db, entity), 0.0) for of in blocks)
-                if one.gets_per_s is not None and one.gets_per_s < MOST * looked_at:
-                    continue
-                each, rows = per_s / one.calls_per_s, read.get((db, entity), 0.0) / one.calls_per_s
-                if each >= MANY_SCANS and rows >= LARGE_SCAN_ROWS:
-                    yield Repeated(one, plan, node, entity or "", each, rows)
+            entity = f"{plan.database}.{node.relation}"
+            key = (one.db, entity)
+            # Who looks at far less than is read of the table is not who scans it.
+            if one.gets_per_s is not None and one.gets_per_s < MOST * sum(of.get(key, 0.0) for of in blocks):
+                continue
+            each, rows = scans.get(key, 0.0) / one.calls_per_s, read.get(key, 0.0) / one.calls_per_s
+            if each >= MANY_SCANS and rows >= LARGE_SCAN_ROWS:
+                yield Repeated(one, plan, node, entity, each, rows)
 
 
 def _repeats(plan: Plan, node: Node) -> Node | None:

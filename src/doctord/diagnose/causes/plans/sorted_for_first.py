@@ -7,7 +7,7 @@ from doctord.analyse.sql.plan_trees import Node, Plan
 from doctord.analyse.sql.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.common.plan_steps import slow_plans, step
+from doctord.diagnose.common.plan_steps import may_read, slow_plans, step
 from doctord.diagnose.common.scans import FOR_WANT_OF_AN_INDEX, SELECTIVE, per_call
 from doctord.diagnose.common.slowed import severity
 from doctord.diagnose.common.whole_reads import LARGE_SCAN_ROWS
@@ -89,7 +89,12 @@ def _sorted(case: Case) -> Iterator[Sorted]:
                 continue
             is_of_all = any(part in each.kind for each in plan.within(below) for part in OF_ALL)
             rows = plan.rows(below)
-            if not is_of_all and rows >= LARGE_SCAN_ROWS and (one.rows_per_call or 0.0) <= SELECTIVE * rows:
+            if (
+                not is_of_all
+                and rows >= LARGE_SCAN_ROWS
+                and may_read(one, rows)
+                and (one.rows_per_call or 0.0) <= SELECTIVE * rows
+            ):
                 yield Sorted(
                     one, plan, node, key["key"], rows, is_of_parts=any("Append" in each.kind for each in above)
                 )

@@ -37,7 +37,7 @@ NUMBERS = {
 }
 OPTIONS: Final = "pg_attribute.attoptions"
 N_DISTINCT: Final = regex(r"\bn_distinct=(-?[\d.]+)")
-TABLESPACES: Final = "pg_tablespace"
+TABLESPACES, DEFAULT = "pg_tablespace", "pg_default"
 PAGE_COST: Final = regex(r"\b((?:random|seq)_page_cost)=([\d.]+)")
 # Four times a sequential page is right for disks that turn: 1.1 to 2 where reads are cached or from flash.
 DEAR_RANDOM = 4.0
@@ -249,8 +249,13 @@ def _reset(scan: Scan) -> Words:
 
 
 def _dear_tablespaces(case: Case, scan: Scan) -> dict[str, Evidence]:
-    """Tablespaces in which a page that an index leads to is said to cost far more than one in sequence, by name."""
-    rows = case.dataset.frame("setting").filter((pl.col("component") == TABLESPACES) & (pl.col("db") == scan.figure.db))
+    """The tablespace in which a page that an index leads to is said to cost far more than one in sequence, by name.
+
+    In which one a table is nobody tells: most are in the default one, and of others it may not be.
+    """
+    rows = case.dataset.frame("setting").filter(
+        (pl.col("component") == TABLESPACES) & (pl.col("name") == DEFAULT) & (pl.col("db") == scan.figure.db)
+    )
     found = dict[str, Evidence]()
     for name, value in rows.sort("ts", maintain_order=True).select("name", "value").iter_rows():
         found.pop(name, None)

@@ -1,1 +1,1 @@
-"""Plans of the statements that take most of the time: who is asked, what planning may call, how one is explained."""
+"""Plans of the statements that take most of the time: which are asked for, how one is explained, its nodes."""

@@ -119,8 +119,9 @@ class Plans:
         self._next_at[key] = math.inf  # should it never come back
         try:
             told = link.ask(lambda connection: explain(connection, asked))
-        except UserError:
-            return  # the link is good for the next one
+        except UserError as refusal:
+            notices.not_measured(link.db, f"{self.name} of {asked.database}", str(refusal), refusal.hint)
+            return
         self._next_at[key] = time.monotonic() + _AGAIN_S
         if isinstance(told, NotExplained):
             if told.why == "refused":

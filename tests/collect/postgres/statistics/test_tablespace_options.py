@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from doctord.collect.postgres.statistics.tablespaces import Tablespaces
+from doctord.collect.postgres.statistics.tablespace_options import TablespaceOptions
 from postgres_samples import link_to, rows_of
 from servers import PostgresServer
 
@@ -13,7 +13,7 @@ from servers import PostgresServer
 def test_what_is_set_for_a_tablespace(server: PostgresServer) -> None:
     with closing(link_to(server.dsn("stranger"))) as link:
         link.open()
-        part = Tablespaces()
+        part = TablespaceOptions()
         assert part.read(link) == []
         server.execute("ALTER TABLESPACE pg_default SET (random_page_cost = 11, effective_io_concurrency = 8)")
         try:

@@ -14,7 +14,7 @@ SELECT /* doctord */ spcname AS name, array_to_string(spcoptions, ', ') AS value
 """
 
 
-class Tablespaces:
+class TablespaceOptions:
     """Fills `setting` (component pg_tablespace, name of the tablespace) with its options, those that are set for it."""
 
     name = "options of tablespaces"
